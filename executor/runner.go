@@ -1,0 +1,92 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Invocation is everything a runner needs to carry out one attempt. It is plain data: nothing in it
+// has to be looked up again, and nothing in it changes while the attempt runs.
+type Invocation struct {
+	Address lang.Address
+	Key     cache.Key
+	Ordinal int
+	Build   string // build id
+
+	Root string // campaign root: where Sources are copied from, and where ModeInplace runs
+	Dir  string // attempt directory, new and empty: <Dir>/ws is the workspace, <Dir>/log the log
+	Mode lang.WorkspaceMode
+
+	Argv  []string // the program and its arguments, resolved on PATH of Env by the runner
+	Env   []string // "NAME=value", complete: the child gets these and nothing else
+	Stdin []byte   // what the program reads from standard input
+	Mask  []string // secret values: masked in the log on the way to disk, searched for in outputs
+
+	Sources []source.File // laid at their own paths
+	Mounts  []Mount       // laid read-only under .uf/in
+	Trees   []Mount       // inherited snapshots, laid at the workspace root, merged already
+	Files   []File        // written by the executor itself (prompt, feedback), below .uf
+	Outputs []OutputSpec  // what to capture
+
+	Timeout     time.Duration // 0: none
+	IdleTimeout time.Duration // 0: none; no output for this long stops the attempt
+	Grace       time.Duration // between SIGINT and SIGKILL
+}
+
+// Mount is stored bytes laid into a workspace.
+type Mount struct {
+	Path   string // slash path in the workspace; "" for a tree laid at the root
+	Digest digest.Digest
+	Tree   bool   // Digest names an encoded cache.Tree
+	Mode   uint32 // permission bits of a file as captured; laid without write bits
+}
+
+// File is bytes written into a workspace before the start.
+type File struct {
+	Path  string
+	Bytes []byte
+	Mode  uint32
+}
+
+// OutputSpec is what to capture at the end of an attempt.
+type OutputSpec struct {
+	Name string
+	Path string   // "" for a tree
+	Tree []string // globs
+}
+
+// Runner carries out one attempt: it lays out the workspace, runs the program, and captures outputs,
+// leftovers and log into the store whatever the exit. It returns when nothing in the attempt
+// directory is needed any more and no process of the attempt lives. Safe for concurrent use.
+//
+// A cancelled context stops the process (SIGINT, Grace, SIGKILL); what it left is captured all the
+// same and StoppedBy is "cancel". An error means the attempt did not run to a captured end:
+// *SourceChanged when an input is not what the key says, else trouble of this machine.
+type Runner interface {
+	Run(ctx context.Context, inv *Invocation, output func(p []byte)) (cache.Captured, error)
+}
+
+// Salvager captures what an attempt of a dead builder left in its directory.
+type Salvager interface {
+	Salvage(ctx context.Context, dir string, outputs []OutputSpec, mask []string) (cache.Captured, error)
+}
+
+// SourceChanged says that a source is no longer what the key was computed from.
+type SourceChanged struct {
+	Path   string
+	Inside bool // the task itself changed it (inplace)
+}
+
+// Error implements error.
+func (e *SourceChanged) Error() string {
+	if e.Inside {
+		return fmt.Sprintf("run task: it changed its own input %s", e.Path)
+	}
+	return fmt.Sprintf("materialize %s: the file changed since it was hashed", e.Path)
+}

@@ -1,0 +1,311 @@
+package lang
+
+import "time"
+
+// Campaign is the whole set of declarations loaded together. It is immutable after Load.
+type Campaign struct {
+	Root            string // absolute path of the campaign directory
+	Name            string // campaign.name, else the base name of Root
+	Description     string
+	Requires        string
+	Out             string   // slash path of the outputs directory, relative to Root
+	Default         []string // names of the default tasks; empty means every task nothing depends on
+	StorePath       string   // campaign.store as written; "" when not set
+	Deadline        time.Duration
+	MaxDynamicTasks int
+	Budget          Budget
+	Range           Range // of the campaign block; zero when there is none
+
+	Variables  []*Variable
+	Locals     []*Local
+	Agents     []*Agent
+	Profiles   []*Profile
+	Pools      []*Pool
+	Contracts  []*Contract
+	References []*Reference
+	Groups     []*Group
+	Tasks      []*Task // by file name, then position: stable
+
+	Files []SourceFile // every file that was read to load the campaign, in order of reading
+
+	eval *evaluator // what Render and Expand need; private so that the rest stays plain data
+}
+
+// SourceFile is a file that was read while loading.
+type SourceFile struct {
+	Path  string // slash path relative to Root
+	Bytes []byte
+}
+
+// Budget is a ceiling; zero fields are unlimited.
+type Budget struct {
+	USD    float64
+	Tokens int64
+}
+
+// Variable is a declared variable with the value it got.
+type Variable struct {
+	Name        string
+	Type        string // as written
+	Description string
+	Sensitive   bool
+	Nullable    bool
+	Value       string // the value as HCL text; "(sensitive)" when sensitive; "" when it has none
+	Origin      string // "default", "--var", "UF_VAR_x", "preset p", "" when it has no value
+	Range       Range
+}
+
+// Local is a named expression; only its place is plain data.
+type Local struct {
+	Name  string
+	Value string // as HCL text when known at plan time, else ""
+	Range Range
+}
+
+// Agent is a program that carries out prompts, as declared.
+type Agent struct {
+	Name    string
+	Adapter string
+	Command []string
+	Args    []string
+	Env     map[string]string
+	PassEnv []string
+	Pool    string // pool name; "" for none
+	Version string // "record" (default) or "key"
+	Range   Range
+}
+
+// Profile is an agent with a model and an effort.
+type Profile struct {
+	Name        string
+	Agent       *Agent
+	Model       string
+	Effort      string
+	Args        []string
+	Env         map[string]string
+	Fallback    []string // profile names
+	Description string
+	Range       Range
+}
+
+// Pool is a named limit on concurrency.
+type Pool struct {
+	Name  string
+	Slots int
+	Range Range
+}
+
+// Contract is the rules that a task's outputs must satisfy.
+type Contract struct {
+	Name      string
+	Kind      string // json, jsonl, markdown, text, tree, binary
+	Schema    string // slash path of the JSON Schema; "" for none
+	SchemaDoc []byte // its bytes
+	MinBytes  int64  // 0: no minimum
+	MaxBytes  int64  // 0: no maximum
+	MinItems  int
+	Unique    []string
+	Joins     []ContractJoin
+	Counts    []ContractCount
+	Preserves []ContractPreserve
+	Approval  bool
+	Empty     string
+	Validate  []string // argv; the output's path is appended
+	Uses      []string // globs of files the command needs, below Root
+	Severity  string   // "error" or "warn"
+	Range     Range
+}
+
+// ContractJoin says that the values at Path exist among those at To of another output.
+type ContractJoin struct{ Path, To string }
+
+// ContractCount says how many values Path must have.
+type ContractCount struct {
+	Path   string
+	Equals int
+}
+
+// ContractPreserve says that Fields of the documents in From survive unchanged, matched by Key.
+type ContractPreserve struct {
+	From   string
+	Key    string
+	Fields []string
+}
+
+// Reference is pinned outside material.
+type Reference struct {
+	Name   string
+	Repo   string
+	Commit string
+	Paths  []string
+	URL    string
+	SHA256 string
+	File   string
+	Range  Range
+}
+
+// Group gathers tasks and gives them defaults.
+type Group struct {
+	Name        string
+	Label       string
+	Color       string
+	Description string
+	Range       Range
+}
+
+// Kind says what a task runs.
+type Kind int
+
+// The kinds of task.
+const (
+	Command Kind = iota + 1
+	Prompt
+)
+
+// String returns "command" or "prompt".
+func (k Kind) String() string {
+	if k == Prompt {
+		return "prompt"
+	}
+	return "command"
+}
+
+// Task is one declared unit of work.
+type Task struct {
+	Name        string
+	Description string
+	Tags        []string
+	Group       string // group name; "" for none
+	Kind        Kind
+	PromptFile  string // slash path when the prompt is one file for all instances; else ""
+	Keyed       bool   // has for_each or expand
+	Expand      *Expand
+	Series      bool
+	Range       Range // of the block header
+	Block       Range // of the whole block
+	Instances   []*Instance
+	Refs        []Ref // static dependencies, in order of appearance, no duplicates per (Task, Kind)
+}
+
+// Expand is the bound of a run-time fan-out.
+type Expand struct {
+	MaxItems int // 0: campaign.max_dynamic_tasks
+	OnEmpty  string
+	Range    Range
+}
+
+// RefKind says what a reference means for the graph.
+type RefKind int
+
+// The kinds of reference.
+const (
+	DataRef  RefKind = iota + 1 // what the other task wrote can change this one
+	OrderRef                    // the other task must be finished, nothing flows
+)
+
+// Ref is a static dependency of a task.
+type Ref struct {
+	Task     string
+	Kind     RefKind
+	Tolerate bool   // failure or skip of the other task is fine
+	How      string // "refers to", "depends on", "tolerates", "inherits", "after"; with "through local.x"
+	Range    Range
+}
+
+// Need is a dependency of one instance on another instance.
+type Need struct {
+	On       Address
+	Kind     RefKind
+	Tolerate bool
+	All      bool // named in depends_on: all its outputs are mounted and hashed
+}
+
+// Instance is one concrete execution unit, with everything known at plan time.
+type Instance struct {
+	Task    *Task
+	Address Address
+	Range   Range // where to point when this instance is to blame
+
+	Profile     *Profile // nil for commands
+	Pool        string   // the task's own pool; "" for none
+	Weight      int
+	Timeout     time.Duration
+	IdleTimeout time.Duration // 0: none
+	OnTimeout   string        // "fail" or "accept"
+	OnFailure   string        // "continue", "fail" or "abort"
+	Budget      Budget
+	Cache       bool
+	Salt        string
+	Remote      string
+	KeepEdits   bool
+	PassEnv     []string
+	Requires    []string
+	Retry       Retry
+	PromptFile  string // slash path; "" for prompt_text and commands
+	Inputs      []Input
+	Outputs     []Output
+	Workspace   Workspace
+	Exports     []Export
+	Needs       []Need // sorted by declaration order of the other task, then its instances
+
+	late *lateParts
+}
+
+// Retry is the policy for automatic tries within a build.
+type Retry struct {
+	Attempts int      // 1: no further try
+	On       []string // crash, timeout, stall, contract
+	Backoff  time.Duration
+	Feedback bool
+}
+
+// Input is a named set of source files.
+type Input struct {
+	Name       string
+	Globs      []string
+	Exclude    []string
+	AllowEmpty bool
+	Range      Range
+}
+
+// Output is a declared output: one file (Path) or a snapshot of matching files (Tree).
+type Output struct {
+	Name        string
+	Path        string   // relative to the workspace; "" for a tree
+	Tree        []string // globs; nil for a file
+	Contract    *Contract
+	Primary     bool
+	Optional    bool
+	Description string
+	Range       Range
+}
+
+// WorkspaceMode says what is in the directory of an attempt.
+type WorkspaceMode string
+
+// The workspace modes.
+const (
+	ModeInputs  WorkspaceMode = "inputs"
+	ModeRepo    WorkspaceMode = "repo"
+	ModeInplace WorkspaceMode = "inplace"
+)
+
+// Workspace says how the directory of an attempt is made.
+type Workspace struct {
+	Mode      WorkspaceMode
+	Include   []string
+	Exclude   []string
+	Inherit   []Address
+	Prefer    []Address
+	Deletions string // "all" or "any"
+	Git       string // "none" or "init"
+	Sandbox   string // "off", "writes" or "strict"
+	Network   bool
+	Writable  []string
+}
+
+// Export copies an output into the project on request.
+type Export struct {
+	Output string
+	To     string
+}
