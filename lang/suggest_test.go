@@ -1,0 +1,52 @@
+package lang
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSuggest(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		candidates []string
+		want       string
+	}{
+		{"actor-flows", []string{"project-discovery", "actors-flows"}, "actors-flows"},
+		{"promt", []string{"profile", "prompt", "prompt_text"}, "prompt"},
+		{"tsk", []string{"task", "variable"}, "task"},
+		{"round_trip", []string{"round-trip"}, "round-trip"},
+		{"Timeout", []string{"timeout"}, "timeout"},
+		{"lenght", []string{"length", "lenient"}, "length"},
+		{"codx", []string{"claude", "codex"}, "codex"},
+		// the best, not the first within the limit
+		{"abcdef", []string{"abcdxy", "abcdez"}, "abcdez"},
+		// equally close: the first
+		{"bat", []string{"cat", "rat"}, "cat"},
+		// a prefix that only one candidate has
+		{"strat", []string{"strategy-differential", "setup"}, "strategy-differential"},
+		{"strat", []string{"strategy-long-one", "strategy-long-two"}, ""},
+		{"strat", []string{"strategy-long-one", "strategy-long-one"}, "strategy-long-one"},
+		{"x", []string{"y"}, ""},
+		{"HOME", []string{"task", "var"}, ""},
+		{"zzz", []string{"alpha", "beta"}, ""},
+		{"", []string{"a"}, ""},
+		{"a", nil, ""},
+		{"same", []string{"same"}, ""},
+		{"größe", []string{"grösse"}, "grösse"},
+	} {
+		require.Equal(t, c.want, suggest(c.name, c.candidates), "%s of %v", c.name, c.candidates)
+		require.Equal(t, c.want, Suggest(c.name, c.candidates))
+	}
+}
+
+func BenchmarkSuggestAmongThousands(b *testing.B) {
+	var names []string
+	for i := range 5000 {
+		names = append(names, fmt.Sprintf("strategy-%d-of-many", i))
+	}
+	for b.Loop() {
+		suggest("stratgy-777-of-many", names)
+	}
+}
