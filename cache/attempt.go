@@ -1,0 +1,160 @@
+package cache
+
+import (
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// Outcome says how an attempt ended. The set is closed; a store written by a newer ufbuild may hold others, which are
+// kept as they are and are not Valid.
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"           // ended well and the contract passed
+	Partial     Outcome = "partial"      // stopped by its own limit, and accepted
+	Failed      Outcome = "failed"       // the process failed or crashed
+	Rejected    Outcome = "rejected"     // by contract
+	Refused     Outcome = "refused"      // by the agent
+	Stalled     Outcome = "stalled"      // silent for longer than its idle timeout
+	TimedOut    Outcome = "timed out"    // past its deadline
+	RateLimited Outcome = "rate limited" // by the account's provider, for a time
+	Account     Outcome = "account"      // no credit or no login
+	OverBudget  Outcome = "over budget"  // stopped by a ceiling
+	Cancelled   Outcome = "cancelled"    // by a person or by fail-fast
+	Interrupted Outcome = "interrupted"  // its builder died
+	Infra       Outcome = "infra"        // the world around the task failed: disk, network, fork
+)
+
+// outcomes lists the closed set; its order ranks conflicting ends in Fold.
+var outcomes = []Outcome{
+	OK, Partial, Rejected, Failed, Refused, Stalled, TimedOut, RateLimited, Account, OverBudget, Cancelled, Infra, Interrupted,
+}
+
+// Outcomes returns the closed set.
+func Outcomes() []Outcome { return append([]Outcome(nil), outcomes...) }
+
+// Valid reports whether o is one of the closed set.
+func (o Outcome) Valid() bool { return o.rank() < len(outcomes) }
+
+// rank is the place of o in the closed set; what is unknown comes after all of it.
+func (o Outcome) rank() int {
+	for i, known := range outcomes {
+		if o == known {
+			return i
+		}
+	}
+	return len(outcomes)
+}
+
+// State says how far the records of an attempt go.
+type State string
+
+// The states, in order. An attempt whose start was lost but which something else mentions is Ended and Interrupted.
+const (
+	Started       State = "started"  // the process may be running; nothing was captured
+	CapturedState State = "captured" // its bytes are stored; not judged and ended yet
+	Ended         State = "ended"    // has an Outcome
+)
+
+// Output is one declared output as captured.
+type Output struct {
+	Name   string        `json:"name"`
+	Exists bool          `json:"exists,omitempty"`
+	Tree   bool          `json:"tree,omitempty"`  // Digest names an encoded Tree
+	Digest digest.Digest `json:"digest,omitzero"` // zero when it does not exist
+	Mode   uint32        `json:"mode,omitempty"`  // permission bits of a file
+}
+
+// Usage is what an attempt consumed. Nil means unknown, which is not zero.
+type Usage struct {
+	InputTokens  *int64   `json:"input_tokens,omitempty"`
+	CachedTokens *int64   `json:"cached_tokens,omitempty"` // part of the input that the provider had cached
+	OutputTokens *int64   `json:"output_tokens,omitempty"`
+	CostUSD      *float64 `json:"cost_usd,omitempty"`
+	Model        string   `json:"model,omitempty"`   // as the agent reported it
+	Session      string   `json:"session,omitempty"` // the agent's own name for the conversation
+}
+
+// Captured is what was taken when the process ended, whatever its exit.
+type Captured struct {
+	Exit               int           `json:"exit"`
+	Signal             string        `json:"signal,omitempty"`     // "SIGKILL"; empty when it exited by itself
+	StoppedBy          string        `json:"stopped_by,omitempty"` // "", "timeout", "idle", "cancel" or "budget"
+	Outputs            []Output      `json:"outputs,omitempty"`
+	Leftovers          digest.Digest `json:"leftovers,omitzero"` // a Tree of what was not declared, or zero
+	LeftoversTruncated bool          `json:"leftovers_truncated,omitempty"`
+	Log                digest.Digest `json:"log,omitzero"`
+	Usage              Usage         `json:"usage,omitzero"`
+	Duration           time.Duration `json:"duration,omitempty"` // ns, monotonic
+	Sandbox            string        `json:"sandbox,omitempty"`
+	Where              string        `json:"where,omitempty"` // "local" or the name of a remote
+}
+
+// Verdict is what judging said about the outputs that Key names.
+type Verdict struct {
+	Key          VerdictKey `json:"key"`
+	Pass         bool       `json:"pass,omitempty"`
+	Inconclusive bool       `json:"inconclusive,omitempty"` // neither pass nor fail; judged again next time
+	Messages     []string   `json:"messages,omitempty"`
+	Warnings     []string   `json:"warnings,omitempty"`
+	// Round orders verdicts of one attempt under one Key: who judges again writes the round it read plus one, and the
+	// highest round counts. In one round a conclusive verdict beats an inconclusive one, and a failure beats a pass.
+	Round int `json:"round,omitempty"`
+}
+
+// Owner is the process that runs an attempt, told apart from every other one that ever had its number.
+type Owner struct {
+	PID       int    `json:"pid,omitempty"`
+	BootID    string `json:"boot_id,omitempty"`    // of the kernel, /proc/sys/kernel/random/boot_id
+	StartTime uint64 `json:"start_time,omitempty"` // clock ticks after boot, field 22 of /proc/PID/stat
+}
+
+// Discard is a person's word that an attempt shall not be chosen by key any more.
+type Discard struct {
+	ID       string    `json:"id"` // of the retry that made it; the same for its whole cone
+	Who      string    `json:"who,omitempty"`
+	Why      string    `json:"why,omitempty"`
+	Campaign string    `json:"campaign,omitempty"` // absolute root of the campaign it was given in
+	When     time.Time `json:"when,omitzero"`      // display only
+}
+
+// Attempt is one execution of an action, folded from its records.
+type Attempt struct {
+	Key     Key
+	Ordinal int // from 1; never used twice for a key
+
+	Address  string // canonical address of the node that ran it first
+	Campaign string // absolute root of its campaign
+	Build    string // build id
+	Manifest digest.Digest
+	Prompt   digest.Digest // full text sent, appended section included; zero for commands
+	Reason   string        // why it ran, rendered
+	Feedback digest.Digest // what the try before was told to do better; zero when nothing
+	Rung     string        // agent rung that ran it
+	Owner    Owner
+	// Workspace is the absolute directory it ran in; it may be gone.
+	Workspace string
+
+	StartedAt, EndedAt time.Time // display only
+
+	State    State
+	Captured *Captured // nil until captured
+	Outcome  Outcome   // set when ended
+	Message  string    // set when ended; may be empty
+	Verdicts map[VerdictKey]Verdict
+	// Discarded is nil when no discard stands, else the one of Discards with the greatest ID.
+	Discarded *Discard
+	// Discards are all that stand, ordered by ID: made and not restored. Several campaigns may each have made one.
+	Discards []Discard
+}
+
+// NextOrdinal returns the ordinal of the next attempt of a key. Call it while holding the key's lock.
+func NextOrdinal(attempts []Attempt) int {
+	last := 0
+	for _, a := range attempts {
+		last = max(last, a.Ordinal)
+	}
+	return last + 1
+}
