@@ -1,0 +1,329 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// Files answers what is in the files below one root. It is safe for concurrent use.
+type Files struct {
+	root      string
+	cacheFile string
+	workers   int // parallel readers: one a processor, hashing is what costs
+
+	open   sync.Once
+	dir    *os.File // the root; every look-up is relative to it
+	dirFD  int
+	dirErr error
+
+	mu       sync.RWMutex
+	entries  map[string]*entry
+	leaveOut []string
+	leads    []string // places whose own links may lead out of the root
+	listings map[string]*listing
+	links    map[string]bool // answered with the bytes behind them
+
+	repo     sync.Once
+	repoList []string
+	repoErr  error
+	repoMu   sync.Mutex
+	repoSeen map[string]File
+
+	load   sync.Once
+	hashed atomic.Int64
+}
+
+// Open returns the files below root, an absolute directory. cacheFile holds the stat cache from one
+// build to the next; "" means there is none. A cache that is missing, damaged or unreadable counts as
+// empty. Nothing is read before the first question.
+func Open(root, cacheFile string) *Files {
+	return &Files{
+		root:      root,
+		cacheFile: cacheFile,
+		workers:   runtime.GOMAXPROCS(0),
+		listings:  map[string]*listing{},
+		links:     map[string]bool{},
+		repoSeen:  map[string]File{},
+	}
+}
+
+// Root returns the directory all paths are below.
+func (f *Files) Root() string { return f.root }
+
+// Hashed returns how many files were read to learn their digest since Open.
+func (f *Files) Hashed() int { return int(f.hashed.Load()) }
+
+// Close releases the handle of the root. It does not save.
+func (f *Files) Close() error {
+	f.open.Do(func() { f.dirErr = os.ErrClosed })
+	if f.dir == nil {
+		return nil
+	}
+	return f.dir.Close()
+}
+
+// LeaveOut names files and directories that no wildcard and no snapshot of the repository matches.
+// A path counts with everything below it. Call it before the first Glob or Repo.
+func (f *Files) LeaveOut(paths ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range paths {
+		f.leaveOut = append(f.leaveOut, strings.Trim(p, "/"))
+	}
+}
+
+// LeadOut allows path itself, and it alone, to be a link that leaves the root. The output directory
+// may lie on another disk this way.
+func (f *Files) LeadOut(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.leads = append(f.leads, path)
+}
+
+// leftOut reports whether path is below something left out.
+func (f *Files) leftOut(path string) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, p := range f.leaveOut {
+		if below(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// below reports whether path is dir or lies below it.
+func below(path, dir string) bool {
+	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
+}
+
+// File returns the file at path, a slash path below the root. A link to a regular file counts as that
+// file, so that its bytes can be laid out without the file it points to; any other link stays a link.
+// Errors: fs.ErrNotExist wrapped, a directory or a special file, a link that leaves the root, a file
+// that cannot be read.
+func (f *Files) File(path string) (File, error) {
+	if err := cache.CleanPath(path); err != nil {
+		return File{}, fmt.Errorf("read %q: %w", path, err)
+	}
+	return f.look(path, followLinks)
+}
+
+// following says what becomes of a link.
+type following bool
+
+const (
+	followLinks following = true  // the bytes it points to, where it can be
+	keepLinks   following = false // the link itself
+)
+
+// look answers for one path already known to be clean.
+func (f *Files) look(path string, follow following) (File, error) {
+	if err := f.ready(); err != nil {
+		return File{}, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return File{}, pathError("read", path, err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return f.regular(path, &st)
+	case unix.S_IFLNK:
+		return f.link(path, follow)
+	}
+	return File{}, kindError(path, st.Mode)
+}
+
+// ready opens the root and loads the stat cache on first use.
+func (f *Files) ready() error {
+	f.open.Do(func() {
+		if f.dir, f.dirErr = os.Open(f.root); f.dirErr != nil {
+			f.dirErr = fmt.Errorf("read campaign root: %w", f.dirErr)
+			return
+		}
+		f.dirFD = int(f.dir.Fd())
+	})
+	f.load.Do(f.loadCache)
+	return f.dirErr
+}
+
+// regular returns a regular file, from the cache when its signature is known.
+func (f *Files) regular(path string, st *unix.Stat_t) (File, error) {
+	sig := signatureOf(st)
+	file := File{Path: path, Mode: st.Mode & 0o777}
+	f.mu.RLock()
+	e := f.entries[path]
+	if e != nil && e.sig == sig && e.clean() {
+		file.Digest = digest.Digest{Sum: e.sum, Size: sig.size}
+		e.used.Store(true)
+		f.mu.RUnlock()
+		return file, nil
+	}
+	f.mu.RUnlock()
+	fresh, err := f.hash(path)
+	if err != nil {
+		return File{}, err
+	}
+	f.hashed.Add(1)
+	file.Mode = fresh.sig.mode & 0o777
+	file.Digest = digest.Digest{Sum: fresh.sum, Size: fresh.sig.size}
+	f.remember(path, fresh)
+	return file, nil
+}
+
+// remember replaces what is known of path.
+func (f *Files) remember(path string, e *entry) {
+	e.used.Store(true)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.entries[path] = e
+}
+
+// Learn tells that path was just written with the bytes of d, so that they need not be read to be
+// known. Call it after the last change to the file.
+func (f *Files) Learn(path string, d digest.Digest) error {
+	if err := f.ready(); err != nil {
+		return err
+	}
+	now := coarseNow()
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return pathError("read", path, err)
+	}
+	if st.Size != d.Size {
+		return fmt.Errorf("read %s: the file changed as it was written", path)
+	}
+	f.remember(path, &entry{sig: signatureOf(&st), sum: d.Sum, at: now})
+	return nil
+}
+
+// Recheck looks at files again and returns the path of the first that is not what it was, or "".
+// A file that is gone or became something else has changed; only trouble with reading is an error.
+func (f *Files) Recheck(files []File) (changed string, err error) {
+	paths := make([]string, len(files))
+	for i := range files {
+		paths[i] = files[i].Path
+	}
+	same := make([]bool, len(files))
+	err = f.each(len(files), func(i int) error {
+		follow := following(files[i].Target == "")
+		now, err := f.look(paths[i], follow)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errKind) {
+			return nil
+		}
+		same[i] = now == files[i]
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	for i := range same {
+		if !same[i] {
+			return paths[i], nil
+		}
+	}
+	return "", nil
+}
+
+// lookAll answers for many paths in parallel, in their order. Paths that vanished are left out.
+func (f *Files) lookAll(paths []string, follow following) ([]File, error) {
+	out := make([]File, len(paths))
+	err := f.each(len(paths), func(i int) error {
+		file, err := f.look(paths[i], follow)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		out[i] = file
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept := out[:0]
+	for _, file := range out {
+		if file.Path != "" {
+			kept = append(kept, file)
+		}
+	}
+	return kept, nil
+}
+
+// spreadFrom is the number of files below which a second goroutine costs more than it saves: a look
+// is about 1 µs when the file is known.
+const spreadFrom = 32
+
+// each calls do for 0..n-1 on as many goroutines as there are processors, and returns the error of
+// the lowest index, so that the same trouble is always reported the same way.
+func (f *Files) each(n int, do func(i int) error) error {
+	if n < spreadFrom || f.workers < 2 {
+		for i := range n {
+			if err := do(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var (
+		next atomic.Int64
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		at   = n
+		bad  error
+	)
+	for range f.workers {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := do(i); err != nil {
+					mu.Lock()
+					if i < at {
+						at, bad = i, err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return bad
+}
+
+// errKind marks a path that is neither a regular file nor a link.
+var errKind = errors.New("not a regular file")
+
+// kindError says what path is instead of a file.
+func kindError(path string, mode uint32) error {
+	what := "a device"
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return fmt.Errorf("read %s: it is a directory, %w\nhint: name its files, as in %s/**", path, errKind, path)
+	case unix.S_IFIFO:
+		what = "a named pipe"
+	case unix.S_IFSOCK:
+		what = "a socket"
+	}
+	return fmt.Errorf("read %s: it is %s, %w", path, what, errKind)
+}
+
+// pathError gives a system error the verb and the object. A missing directory on the way counts as a
+// missing file.
+func pathError(verb, path string, err error) error {
+	if errors.Is(err, unix.ENOTDIR) {
+		err = unix.ENOENT
+	}
+	return fmt.Errorf("%s %s: %w", verb, path, err)
+}

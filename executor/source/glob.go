@@ -1,0 +1,251 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+)
+
+// Glob returns the regular files and links that match one of globs and none of excludes, sorted by
+// path, each once. Globs are doublestar patterns of slash paths; an exclude that matches a directory
+// leaves out everything below it. Wildcards never match .git, .ufbuild or what [Files.LeaveOut]
+// names, match files git ignores, and do not walk into linked directories. Matching nothing is no
+// error.
+//
+// A link counts as a link when the file it points to is matched as well, and as the bytes of that
+// file when it is not. A link to a directory stays a link.
+//
+// Errors: a malformed glob or one that leaves the root, a directory or file that cannot be read, a
+// link that leaves the root, a special file or directory named without a wildcard.
+func (f *Files) Glob(globs, excludes []string) ([]File, error) {
+	if err := f.ready(); err != nil {
+		return nil, err
+	}
+	for _, g := range append(globs[:len(globs):len(globs)], excludes...) {
+		if err := checkGlob(g); err != nil {
+			return nil, err
+		}
+	}
+	var paths []string
+	for _, g := range globs {
+		found, err := f.match(g)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			if !excluded(p, excludes) {
+				paths = append(paths, p)
+			}
+		}
+	}
+	paths = sortUnique(paths)
+	files, err := f.lookAll(paths, followLinks)
+	if err != nil {
+		return nil, err
+	}
+	return f.relink(files)
+}
+
+// relink turns links whose target is laid out too back into links: they were answered with the bytes
+// behind them.
+func (f *Files) relink(files []File) ([]File, error) {
+	for i := range files {
+		if !f.viaLink(files[i].Path) {
+			continue
+		}
+		target, err := f.linkTo(files[i].Path)
+		if err != nil {
+			return nil, err
+		}
+		if target == "" || !contains(files, path.Join(path.Dir(files[i].Path), target)) {
+			continue
+		}
+		files[i] = File{Path: files[i].Path, Mode: 0o777, Target: target}
+	}
+	return files, nil
+}
+
+// viaLink reports whether path may have been answered through a link.
+func (f *Files) viaLink(path string) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.links[path]
+}
+
+// linkTo returns the target when name was answered through a link, else "".
+func (f *Files) linkTo(name string) (string, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return "", pathError("read", name, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", nil
+	}
+	target, err := readlink(f.dirFD, name)
+	if err != nil {
+		return "", pathError("read", name, err)
+	}
+	return target, nil
+}
+
+// contains reports whether sorted files hold path.
+func contains(files []File, path string) bool {
+	i := sort.Search(len(files), func(i int) bool { return files[i].Path >= path })
+	return i < len(files) && files[i].Path == path
+}
+
+// sortUnique sorts paths and drops repetitions.
+func sortUnique(paths []string) []string {
+	sort.Strings(paths)
+	kept := paths[:0]
+	for i, p := range paths {
+		if i == 0 || p != paths[i-1] {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// excluded reports whether one of excludes matches path or a directory it is in.
+func excluded(p string, excludes []string) bool {
+	if len(excludes) == 0 {
+		return false
+	}
+	for at := p; at != "."; at = path.Dir(at) {
+		for _, x := range excludes {
+			if doublestar.MatchUnvalidated(strings.TrimSuffix(x, "/"), at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkGlob refuses globs that are malformed or not below the root.
+func checkGlob(g string) error {
+	if !doublestar.ValidatePattern(g) {
+		return fmt.Errorf("match %q: the glob is malformed", g)
+	}
+	if path.IsAbs(g) {
+		return fmt.Errorf("match %q: the glob is absolute\nhint: globs are relative to the campaign root", g)
+	}
+	for part := range strings.SplitSeq(g, "/") {
+		if part == ".." {
+			return fmt.Errorf("match %q: the glob leaves the campaign root", g)
+		}
+	}
+	return nil
+}
+
+// wild reports whether s has a character that is special in globs.
+func wild(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
+
+// match returns the paths that one glob matches, in any order.
+func (f *Files) match(glob string) ([]string, error) {
+	glob = strings.TrimPrefix(glob, "./")
+	if !wild(glob) {
+		return f.matchLiteral(glob)
+	}
+	w := walk{files: f, glob: glob, parts: strings.Split(glob, "/")}
+	base := 0
+	for base < len(w.parts)-1 && !wild(w.parts[base]) {
+		base++
+	}
+	w.plain = pruneable(glob)
+	dir := strings.Join(w.parts[:base], "/")
+	if hasReserved(dir) {
+		return nil, nil
+	}
+	if dir != "" {
+		if err := cache.CleanPath(dir); err != nil {
+			return nil, fmt.Errorf("match %q: %w", glob, err)
+		}
+	}
+	err := w.dir(dir, base)
+	return w.found, err
+}
+
+// pruneable reports whether a glob can be compared component by component: no ** and no braces that
+// may hold a slash.
+func pruneable(glob string) bool {
+	return !strings.Contains(glob, "**") && !strings.ContainsAny(glob, `{\`)
+}
+
+// matchLiteral matches a path without wildcards.
+func (f *Files) matchLiteral(name string) ([]string, error) {
+	if err := cache.CleanPath(name); err != nil {
+		return nil, fmt.Errorf("match %q: %w", name, err)
+	}
+	var st unix.Stat_t
+	err := unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+		return nil, nil
+	case err != nil:
+		return nil, pathError("read", name, err)
+	}
+	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFLNK {
+		return nil, kindError(name, st.Mode)
+	}
+	return []string{name}, nil
+}
+
+// walk is one search for the matches of a glob.
+type walk struct {
+	files *Files
+	glob  string
+	parts []string
+	plain bool // compare component by component
+	found []string
+}
+
+// dir searches one directory, depth components below the root.
+func (w *walk) dir(dir string, depth int) error {
+	names, err := w.files.list(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := w.name(path.Join(dir, n.name), n, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name looks at one directory entry.
+func (w *walk) name(p string, n dirName, depth int) error {
+	if reserved(n.name) || w.files.leftOut(p) {
+		return nil
+	}
+	last := depth == len(w.parts)-1
+	if w.plain && !doublestar.MatchUnvalidated(w.parts[depth], n.name) {
+		return nil
+	}
+	switch {
+	case n.dir && w.plain && last:
+		return nil
+	case n.dir:
+		return w.dir(p, depth+1)
+	case !n.file || w.plain && !last:
+		return nil
+	}
+	if w.plain || doublestar.MatchUnvalidated(w.glob, p) {
+		w.found = append(w.found, p)
+	}
+	return nil
+}
+
+// reserved reports whether no wildcard ever matches a name.
+func reserved(name string) bool { return name == ".git" || name == ".ufbuild" }

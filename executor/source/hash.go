@@ -1,0 +1,267 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// signature is what stat says of a regular file. Two equal signatures mean equal bytes, but for the
+// racy rule.
+type signature struct {
+	dev, ino            uint64
+	size, mtime, change int64 // times in nanoseconds
+	mode                uint32
+}
+
+// entry is what is known of the bytes of one path.
+type entry struct {
+	sig  signature
+	sum  [32]byte
+	at   int64       // coarse file-system time just before the bytes were read
+	used atomic.Bool // asked for in this process
+	age  uint8       // saves since it was last used
+}
+
+// settled is the time of entries that were found not to be racy when they were saved.
+const settled = int64(1<<63 - 1)
+
+// clean reports whether the file was older than the moment it was hashed. A younger one may have been
+// written once more within one tick of the clock that stamps files, without any trace.
+func (e *entry) clean() bool { return e.sig.newest() < e.at }
+
+func (s signature) newest() int64 { return max(s.mtime, s.change) }
+
+func signatureOf(st *unix.Stat_t) signature {
+	return signature{
+		dev: st.Dev, ino: st.Ino, size: st.Size, mode: st.Mode,
+		mtime: st.Mtim.Nano(), change: st.Ctim.Nano(),
+	}
+}
+
+// coarseNow is the clock that the kernel stamps files with: it lags behind the precise one by up to a
+// tick, and comparing with the precise one would call racy files clean.
+func coarseNow() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &ts); err != nil {
+		return 0 // nothing is ever clean, which is slow and right
+	}
+	return ts.Nano()
+}
+
+// readTries bounds how often a file that changes under the reader is read again.
+const readTries = 3
+
+// buffers holds read buffers. 128 KiB is where BLAKE3 reaches its full speed.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
+
+// hash reads the file at path and returns what is known of it then.
+func (f *Files) hash(path string) (*entry, error) {
+	file, err := f.openBeneath(path, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	for range readTries {
+		e, err := f.hashOpen(file, path)
+		if e != nil || err != nil {
+			return e, err
+		}
+	}
+	return nil, fmt.Errorf("read %s: the file changes while it is read", path)
+}
+
+// hashOpen reads an open file once. It returns nil when the file changed meanwhile.
+func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
+	e := &entry{at: coarseNow()}
+	fd := int(file.Fd())
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, pathError("read", path, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, kindError(path, st.Mode)
+	}
+	e.sig = signatureOf(&st)
+	d, err := readDigest(fd, st.Size)
+	if err != nil {
+		return nil, pathError("read", path, err)
+	}
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, pathError("read", path, err)
+	}
+	if signatureOf(&st) != e.sig || d.Size != e.sig.size {
+		return nil, nil
+	}
+	e.sum = d.Sum
+	return e, nil
+}
+
+// readDigest hashes an open file from its beginning.
+func readDigest(fd int, size int64) (digest.Digest, error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	if size < int64(len(*buf)) {
+		n, err := readFull(fd, *buf, 0)
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		if n < len(*buf) {
+			return digest.Of((*buf)[:n]), nil
+		}
+	}
+	h := digest.NewHasher()
+	for off := int64(0); ; {
+		n, err := readFull(fd, *buf, off)
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		if n == 0 {
+			return h.Digest(), nil
+		}
+		h.Write((*buf)[:n])
+		off += int64(n)
+	}
+}
+
+// readFull reads until the buffer is full or the file ends.
+func readFull(fd int, buf []byte, off int64) (int, error) {
+	n := 0
+	for n < len(buf) {
+		k, err := unix.Pread(fd, buf[n:], off+int64(n))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		if k == 0 {
+			break
+		}
+		n += k
+	}
+	return n, nil
+}
+
+// Reader opens the file at path for whoever copies its bytes. It is opened beneath the root, never
+// through a link that leaves it, and never blocks on a pipe.
+func (f *Files) Reader(path string) (io.ReadCloser, error) {
+	if err := f.ready(); err != nil {
+		return nil, err
+	}
+	return f.openBeneath(path, unix.O_RDONLY)
+}
+
+// openBeneath opens path with links followed as long as they stay below the root.
+func (f *Files) openBeneath(path string, flags int) (*os.File, error) {
+	dir, rest := f.dirFD, path
+	if lead := f.lead(path); lead != "" {
+		fd, err := unix.Openat(dir, lead, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, pathError("read", path, err)
+		}
+		defer unix.Close(fd)
+		dir, rest = fd, strings.TrimPrefix(path[len(lead):], "/")
+	}
+	if flags&unix.O_PATH == 0 {
+		flags |= unix.O_NONBLOCK | unix.O_NOCTTY // a pipe or a terminal must not hold us up
+	}
+	how := unix.OpenHow{
+		Flags:   uint64(flags | unix.O_CLOEXEC),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	fd, err := unix.Openat2(dir, rest, &how)
+	for errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
+		fd, err = unix.Openat2(dir, rest, &how)
+	}
+	switch {
+	case errors.Is(err, unix.EXDEV):
+		return nil, leaveError(path, "")
+	case err != nil:
+		return nil, pathError("read", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// lead returns the allowed way out of the root that path goes through, or "".
+func (f *Files) lead(path string) string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, l := range f.leads {
+		if len(path) > len(l) && below(path, l) {
+			return l
+		}
+	}
+	return ""
+}
+
+// link answers for a symbolic link.
+func (f *Files) link(name string, follow following) (File, error) {
+	target, err := readlink(f.dirFD, name)
+	if err != nil {
+		return File{}, pathError("read", name, err)
+	}
+	if !cache.LinkInside(name, target) {
+		return File{}, leaveError(name, target)
+	}
+	link := File{Path: name, Mode: 0o777, Target: target}
+	if follow == keepLinks {
+		return link, nil
+	}
+	// The signature of the file behind the link is what the cache goes by.
+	h, err := f.openBeneath(name, unix.O_PATH)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP):
+		return link, nil
+	case err != nil:
+		return File{}, err
+	}
+	defer h.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
+		return File{}, pathError("read", name, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return link, nil
+	}
+	f.mu.Lock()
+	f.links[name] = true
+	f.mu.Unlock()
+	return f.regular(name, &st)
+}
+
+// errLeaves marks a link that leads out of the root.
+var errLeaves = errors.New("the link leaves the campaign root")
+
+// leaveError blames a link that leads out of the root.
+func leaveError(name, target string) error {
+	to := ""
+	if target != "" {
+		to = " to " + target
+	}
+	return fmt.Errorf("read %s: %w%s\nhint: use a relative link to a file below the root, a copy, or exclude it", name, errLeaves, to)
+}
+
+// readlink returns the target of a link.
+func readlink(dir int, name string) (string, error) {
+	buf := make([]byte, 256)
+	for {
+		n, err := unix.Readlinkat(dir, name, buf)
+		if err != nil {
+			return "", err
+		}
+		if n < len(buf) {
+			return string(buf[:n]), nil
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+}

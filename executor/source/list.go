@@ -1,0 +1,92 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// dirName is one entry of a directory.
+type dirName struct {
+	name string
+	dir  bool
+	file bool // a regular file or a link
+}
+
+// listing is what was in a directory, sorted, for as long as the directory does not change.
+type listing struct {
+	sig   signature
+	at    int64
+	names []dirName
+}
+
+// list returns the sorted entries of a directory. A listing is kept as long as the signature of the
+// directory, so that many globs over one tree read it once; the racy rule holds here too.
+func (f *Files) list(dir string) ([]dirName, error) {
+	if dir == "" {
+		dir = "."
+	}
+	h, err := f.openBeneath(dir, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	now := coarseNow()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
+		return nil, pathError("read directory", dir, err)
+	}
+	sig := signatureOf(&st)
+	f.mu.RLock()
+	known := f.listings[dir]
+	f.mu.RUnlock()
+	if known != nil && known.sig == sig && sig.newest() < known.at {
+		return known.names, nil
+	}
+	names, err := f.readNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.listings[dir] = &listing{sig: sig, at: now, names: names}
+	f.mu.Unlock()
+	return names, nil
+}
+
+// readNames reads a directory.
+func (f *Files) readNames(dir string) ([]dirName, error) {
+	h, err := f.openBeneath(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	found, err := h.ReadDir(-1)
+	if err != nil {
+		return nil, fmt.Errorf("read directory %s: %w", dir, reason(err))
+	}
+	names := make([]dirName, 0, len(found))
+	for _, e := range found {
+		mode := e.Type()
+		names = append(names, dirName{
+			name: e.Name(),
+			dir:  mode.IsDir(),
+			file: mode.IsRegular() || mode&fs.ModeSymlink != 0,
+		})
+	}
+	slices.SortFunc(names, func(a, b dirName) int { return strings.Compare(a.name, b.name) })
+	return names, nil
+}
+
+// reason strips the path that os puts around a system error, which we name ourselves.
+func reason(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

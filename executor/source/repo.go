@@ -1,0 +1,199 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Repo returns the snapshot of the project: every file that git tracks or would track below the root,
+// submodules as checked-out files, as they are in the working tree whatever branch is checked out.
+// Without git it is every file. What [Files.LeaveOut] names is left out; include and exclude narrow
+// it as in [Files.Glob], and a glob that matches a directory stands for everything below it. Links
+// stay links.
+//
+// Which files there are is asked once and remembered, and so is what is in them: one build sees one
+// snapshot. Errors: trouble with git, a submodule that is not initialised, a link that leaves the
+// root, an unreadable file.
+func (f *Files) Repo(include, exclude []string) ([]File, error) {
+	if err := f.ready(); err != nil {
+		return nil, err
+	}
+	for _, g := range append(include[:len(include):len(include)], exclude...) {
+		if err := checkGlob(g); err != nil {
+			return nil, err
+		}
+	}
+	f.repo.Do(func() { f.repoList, f.repoErr = f.repoPaths() })
+	if f.repoErr != nil {
+		return nil, f.repoErr
+	}
+	var paths []string
+	for _, p := range f.repoList {
+		if (len(include) == 0 || excluded(p, include)) && !excluded(p, exclude) {
+			paths = append(paths, p)
+		}
+	}
+	return f.snapshot(paths)
+}
+
+// snapshot answers for paths, each looked at once in the life of f.
+func (f *Files) snapshot(paths []string) ([]File, error) {
+	f.repoMu.Lock()
+	defer f.repoMu.Unlock()
+	var ask []string
+	for _, p := range paths {
+		if _, ok := f.repoSeen[p]; !ok {
+			ask = append(ask, p)
+		}
+	}
+	found, err := f.lookAll(ask, keepLinks)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ask {
+		f.repoSeen[p] = File{} // deleted, unless found
+	}
+	for _, file := range found {
+		f.repoSeen[file.Path] = file
+	}
+	files := make([]File, 0, len(paths))
+	for _, p := range paths {
+		if file := f.repoSeen[p]; file.Path != "" {
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// repoPaths lists the project, sorted.
+func (f *Files) repoPaths() ([]string, error) {
+	var paths []string
+	var err error
+	if f.underGit() {
+		paths, err = f.gitFiles("")
+	} else {
+		paths, err = f.everyFile("")
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept := paths[:0]
+	for _, p := range paths {
+		if !f.leftOut(p) && !hasReserved(p) {
+			kept = append(kept, p)
+		}
+	}
+	return sortUnique(kept), nil
+}
+
+// hasReserved reports whether a component of path is never part of a project.
+func hasReserved(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if reserved(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// underGit reports whether the root is in the working tree of a repository.
+func (f *Files) underGit() bool {
+	for dir := f.root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// everyFile lists all files below dir.
+func (f *Files) everyFile(dir string) ([]string, error) {
+	w := walk{files: f, glob: path.Join(escape(dir), "**"), parts: []string{"**"}}
+	err := w.dir(dir, 0)
+	return w.found, err
+}
+
+// escape makes a path match itself alone.
+func escape(p string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(p)
+}
+
+// gitFiles lists what git tracks or would track below the directory at, itself the root or the top of
+// a nested working tree.
+func (f *Files) gitFiles(at string) ([]string, error) {
+	names, err := f.lsFiles(at)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, name := range names {
+		p := path.Join(at, name)
+		var st unix.Stat_t
+		err := unix.Fstatat(f.dirFD, p, &st, unix.AT_SYMLINK_NOFOLLOW)
+		switch {
+		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+			continue // tracked, but deleted
+		case err != nil:
+			return nil, pathError("read", p, err)
+		case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+			paths = append(paths, p)
+			continue
+		}
+		nested, err := f.nested(p)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, nested...)
+	}
+	return paths, nil
+}
+
+// nested lists a directory that git names in one piece: a submodule, or a repository that nobody told
+// git about.
+func (f *Files) nested(dir string) ([]string, error) {
+	if f.leftOut(dir) {
+		return nil, nil
+	}
+	link, err := os.ReadFile(filepath.Join(f.root, filepath.FromSlash(dir), ".git"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read submodule %s: it is not initialised\nhint: git submodule update --init %s", dir, dir)
+	case err == nil && filepath.Base(filepath.Dir(strings.TrimSpace(string(link)))) == "worktrees":
+		return nil, nil // a second working tree of some repository is no part of this one
+	}
+	return f.gitFiles(dir)
+}
+
+// lsFiles asks git.
+func (f *Files) lsFiles(at string) ([]string, error) {
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = filepath.Join(f.root, filepath.FromSlash(at))
+	// In a git hook GIT_DIR and its kin speak of another repository or index.
+	for _, v := range cmd.Environ() {
+		if !strings.HasPrefix(v, "GIT_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("list project files: the root is a git working tree, but there is no git program\nhint: install git, or use workspace mode \"inputs\"")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list project files: git ls-files: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	names := strings.Split(string(out), "\x00")
+	return names[:len(names)-1], nil
+}

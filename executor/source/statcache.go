@@ -1,0 +1,223 @@
+package source
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// The cache file is a magic line, records, and a CRC-32C of both. A record is
+//
+//	uvarint length of path, path, 7 × 8 bytes little endian (dev ino size mtime change mode age), 32 bytes of digest
+//
+// so that 10,000 of them load in a few milliseconds without an allocation each. The file may be
+// deleted at any time; it costs one reading of the sources.
+const cacheMagic = "ufbuild stat cache 1\n"
+
+const (
+	recordFixed = 7*8 + 32
+	// maxAge is how many saves a record outlives its last use: builds of single targets must not
+	// forget the rest of the campaign, and deleted files must not stay forever.
+	maxAge = 50
+	// settleSize bounds what Save reads again to call it clean. A larger file is read by the next build
+	// that asks for it, which may be never.
+	settleSize = 1 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// loadCache fills the entries from the cache file. Anything wrong with it means an empty cache.
+func (f *Files) loadCache() {
+	entries := map[string]*entry{}
+	if f.cacheFile != "" {
+		if data, err := os.ReadFile(f.cacheFile); err == nil {
+			if loaded := decodeCache(data); loaded != nil {
+				entries = loaded
+			}
+		}
+	}
+	f.mu.Lock()
+	f.entries = entries
+	f.mu.Unlock()
+}
+
+// decodeCache returns the entries of a cache file, nil when it is damaged.
+func decodeCache(data []byte) map[string]*entry {
+	body := len(data) - 4
+	if body < len(cacheMagic) || string(data[:len(cacheMagic)]) != cacheMagic {
+		return nil
+	}
+	if crc32.Checksum(data[:body], castagnoli) != binary.LittleEndian.Uint32(data[body:]) {
+		return nil
+	}
+	text := string(data[:body]) // paths are slices of this one string
+	n := body / (recordFixed + 16)
+	entries := make(map[string]*entry, n)
+	store := make([]entry, 0, n+1)
+	for at := len(cacheMagic); at < body; {
+		size, k := binary.Uvarint(data[at:body])
+		if k <= 0 || size > uint64(body) || at+k+int(size)+recordFixed > body {
+			return nil
+		}
+		at += k
+		path := text[at : at+int(size)]
+		at += int(size)
+		if len(store) == cap(store) {
+			store = make([]entry, 0, n/2+16)
+		}
+		store = store[:len(store)+1]
+		e := &store[len(store)-1]
+		decodeEntry(data[at:], e)
+		at += recordFixed
+		entries[path] = e
+	}
+	return entries
+}
+
+func decodeEntry(b []byte, e *entry) {
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	e.sig = signature{
+		dev: word(0), ino: word(1), size: int64(word(2)),
+		mtime: int64(word(3)), change: int64(word(4)), mode: uint32(word(5)),
+	}
+	e.age = uint8(word(6))
+	e.at = settled
+	copy(e.sum[:], b[7*8:recordFixed])
+}
+
+func appendEntry(b []byte, path string, e *entry) []byte {
+	b = binary.AppendUvarint(b, uint64(len(path)))
+	b = append(b, path...)
+	s := e.sig
+	for _, w := range [...]uint64{s.dev, s.ino, uint64(s.size), uint64(s.mtime), uint64(s.change), uint64(s.mode), uint64(e.age)} {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return append(b, e.sum[:]...)
+}
+
+// Save writes the cache file if anything in it would differ, in one atomic step. Files that were
+// written only now are read once more, so that the next build need not. Without a cache file it does
+// nothing. Losing the file costs time only, so it is not synced.
+func (f *Files) Save() error {
+	if f.cacheFile == "" || f.ready() != nil {
+		return nil
+	}
+	if !f.changed() {
+		return nil
+	}
+	f.settle()
+	if !f.changed() {
+		return nil
+	}
+	if err := f.write(); err != nil {
+		return fmt.Errorf("write stat cache: %w", err)
+	}
+	return nil
+}
+
+// changed reports whether some entry is not what the cache file says.
+func (f *Files) changed() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, e := range f.entries {
+		if e.at != settled {
+			return true
+		}
+	}
+	return false
+}
+
+// settle reads the small racy files again. One that is still what it was, and now older than the
+// clock, is clean. One that cannot be read is dropped.
+func (f *Files) settle() {
+	var racy []string
+	f.mu.RLock()
+	for path, e := range f.entries {
+		if !e.clean() && e.sig.size <= settleSize {
+			racy = append(racy, path)
+		}
+	}
+	f.mu.RUnlock()
+	f.each(len(racy), func(i int) error {
+		if e, err := f.hash(racy[i]); err == nil {
+			f.remember(racy[i], e)
+		}
+		return nil
+	})
+}
+
+// write replaces the cache file.
+func (f *Files) write() error {
+	if err := os.MkdirAll(filepath.Dir(f.cacheFile), 0o777); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(f.cacheFile), ".stat-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	defer tmp.Close()
+	skew, err := clockSkew(tmp)
+	if err != nil {
+		return err
+	}
+	if _, err := tmp.Write(f.encode(skew)); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), f.cacheFile)
+}
+
+// skewFree is how far the stamp of a file just made may lie from our clock and still come from the
+// same clock: a tick is at most 10 ms.
+const skewFree = int64(20e6)
+
+// skewMargin is given to a file system with a clock of its own, as on a network: its offset from ours
+// is known no better than this.
+const skewMargin = int64(2e9)
+
+// clockSkew returns how much earlier than our own clock says a file must be to count as clean,
+// judged from the stamp of a file that was made just now.
+func clockSkew(tmp *os.File) (int64, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(tmp.Fd()), &st); err != nil {
+		return 0, err
+	}
+	ahead := st.Mtim.Nano() - coarseNow()
+	if ahead > -skewFree && ahead < skewFree {
+		return 0, nil
+	}
+	return ahead - skewMargin, nil
+}
+
+// encode renders the entries that are clean under the clock of the file system, and marks them so.
+func (f *Files) encode(skew int64) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := make([]byte, 0, len(cacheMagic)+len(f.entries)*(recordFixed+48)+4)
+	b = append(b, cacheMagic...)
+	for path, e := range f.entries {
+		if e.at != settled && e.sig.newest() >= e.at+skew {
+			continue
+		}
+		switch {
+		case e.used.Load():
+			e.age = 0
+		case e.age >= maxAge:
+			continue
+		default:
+			e.age++
+		}
+		e.at = settled
+		b = appendEntry(b, path, e)
+	}
+	return sealed(b)
+}
+
+// sealed appends the checksum that decodeCache wants.
+func sealed(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
