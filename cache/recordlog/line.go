@@ -1,0 +1,54 @@
+package recordlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// MaxPayload bounds a record, so that a damaged log cannot make a reader hold all of it. Records hold digests and short
+// texts; what is long is a blob.
+const MaxPayload = 16 << 20
+
+// headLen is the length of the checksum and its space.
+const headLen = 9
+
+// castagnoli is computed by an instruction of amd64 and arm64.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const hexDigits = "0123456789abcdef"
+
+// appendLine frames payload.
+func appendLine(b, payload []byte) []byte {
+	sum := crc32.Checksum(payload, castagnoli)
+	for shift := 28; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[sum>>shift&15])
+	}
+	b = append(append(b, ' '), payload...)
+	return append(b, '\n')
+}
+
+// ParseLine returns the payload of one line, which may still have its newline. The result shares b.
+func ParseLine(b []byte) ([]byte, error) {
+	b = bytes.TrimSuffix(b, []byte("\n"))
+	if len(b) <= headLen || b[headLen-1] != ' ' {
+		return nil, errors.New("line is too short for a record")
+	}
+	var want uint32
+	for _, c := range b[:headLen-1] {
+		digit := bytes.IndexByte([]byte(hexDigits), c)
+		if digit < 0 {
+			return nil, errors.New("line has no checksum")
+		}
+		want = want<<4 | uint32(digit)
+	}
+	payload := b[headLen:]
+	if have := crc32.Checksum(payload, castagnoli); have != want {
+		return nil, fmt.Errorf("checksum is %08x, the line says %08x", have, want)
+	}
+	if bytes.IndexByte(payload, '\n') >= 0 {
+		return nil, errors.New("record spans lines")
+	}
+	return payload, nil
+}

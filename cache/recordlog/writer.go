@@ -1,0 +1,157 @@
+package recordlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/filelock"
+)
+
+// ErrLocked says that another writer holds the log.
+var ErrLocked = errors.New("another process is writing it")
+
+// ErrGone says that the file was deleted under its writer, so that nothing written to it can be found again.
+var ErrGone = errors.New("the file was deleted while it was being written")
+
+// Writer is the one writer of a log. Its methods may be called concurrently.
+type Writer struct {
+	f *os.File
+
+	mu   sync.Mutex
+	end  int64 // where the next line begins
+	torn bool  // bytes of a failed write may lie behind end
+	line []byte
+}
+
+// OpenWriter opens the log at path for appending, creates it with mode 0600 when it does not exist, takes its lock and mends
+// its tail. created tells the caller to sync the directory. ErrLocked means that it has a writer.
+func OpenWriter(path string) (w *Writer, created bool, err error) {
+	_, err = os.Lstat(path)
+	created = errors.Is(err, os.ErrNotExist)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, false, fmt.Errorf("write log: %w", err)
+	}
+	w = &Writer{f: f}
+	if err := w.claim(); err != nil {
+		_ = f.Close()
+		return nil, false, fmt.Errorf("write log %s: %w", path, err)
+	}
+	return w, created, nil
+}
+
+func (w *Writer) claim() error {
+	ok, err := filelock.Try(w.f, 0, 0)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrLocked
+	}
+	tail, err := w.findTail()
+	if err != nil {
+		return err
+	}
+	w.end = tail.End
+	if tail.Torn == 0 {
+		return nil
+	}
+	return w.mend(tail)
+}
+
+// findTail scans from the last newline only: a log may be long, and what lies before is its readers' affair.
+func (w *Writer) findTail() (Tail, error) {
+	info, err := w.f.Stat()
+	if err != nil {
+		return Tail{}, err
+	}
+	size := info.Size()
+	buf := make([]byte, chunk)
+	for at := size; at > 0; {
+		n := min(at, chunk)
+		at -= n
+		if _, err := w.f.ReadAt(buf[:n], at); err != nil {
+			return Tail{}, err
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			end := at + int64(i) + 1
+			return Tail{End: end, Torn: size - end}, nil
+		}
+	}
+	return Tail{Torn: size}, nil
+}
+
+// mend finishes a last line that lacks nothing but its newline and cuts any other.
+func (w *Writer) mend(tail Tail) error {
+	if tail.Torn <= MaxPayload+headLen {
+		line := make([]byte, tail.Torn)
+		if _, err := w.f.ReadAt(line, tail.End); err != nil {
+			return err
+		}
+		if _, err := ParseLine(line); err == nil {
+			if _, err := w.f.Write([]byte("\n")); err != nil {
+				return err
+			}
+			w.end = tail.End + tail.Torn + 1
+			return nil
+		}
+	}
+	return w.f.Truncate(tail.End)
+}
+
+// Append writes one record and returns the offset and size that ReadRecord takes. After an error nothing of it is visible
+// as a record, and the next Append may succeed.
+func (w *Writer) Append(payload []byte) (offset int64, size int, err error) {
+	if len(payload) == 0 || len(payload) > MaxPayload || bytes.IndexByte(payload, '\n') >= 0 {
+		panic(fmt.Sprintf("BUG: append record: %d bytes, or a newline in them", len(payload)))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.torn {
+		if err := w.f.Truncate(w.end); err != nil {
+			return 0, 0, fmt.Errorf("append record: %w", err)
+		}
+		w.torn = false
+	}
+	w.line = appendLine(w.line[:0], payload)
+	if _, err := w.f.Write(w.line); err != nil {
+		w.torn = w.f.Truncate(w.end) != nil
+		return 0, 0, fmt.Errorf("append record: %w", err)
+	}
+	offset = w.end
+	w.end += int64(len(w.line))
+	return offset, len(w.line), nil
+}
+
+// Sync returns when everything appended before is durable. ErrGone means that it never will be.
+func (w *Writer) Sync() error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(w.f.Fd()), &st); err != nil {
+		return fmt.Errorf("sync log %s: %w", w.f.Name(), err)
+	}
+	if st.Nlink == 0 {
+		return fmt.Errorf("sync log %s: %w", w.f.Name(), ErrGone)
+	}
+	if err := unix.Fdatasync(int(w.f.Fd())); err != nil {
+		return fmt.Errorf("sync log %s: %w", w.f.Name(), err)
+	}
+	return nil
+}
+
+// End returns the offset behind the last record.
+func (w *Writer) End() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.end
+}
+
+// ReadAt reads the log's bytes, so that a Writer can be scanned.
+func (w *Writer) ReadAt(b []byte, offset int64) (int, error) { return w.f.ReadAt(b, offset) }
+
+// Close releases the lock. It does not Sync.
+func (w *Writer) Close() error { return w.f.Close() }
