@@ -1,0 +1,102 @@
+package graph
+
+import (
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Producers returns the nodes that write a file, given as a slash path: below the outputs directory
+// (out/NAME/report.md), or as an output declares it (report.md). A directory that holds outputs
+// counts as all of them. Nil when nothing produces it.
+func (g *Graph) Producers(file string) []NodeID {
+	file = path.Clean(file)
+	if rest, ok := strings.CutPrefix(file, g.campaign.Out+"/"); ok {
+		if ids := g.producersBelowOut(rest); ids != nil {
+			return ids
+		}
+	}
+	return g.where(func(n *Node) bool { return producesPath(n.Instance, file) })
+}
+
+// producersBelowOut finds the node whose printed address starts the path; an address may hold one
+// slash, so the longest one wins.
+func (g *Graph) producersBelowOut(rest string) []NodeID {
+	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '/') {
+		addr, err := lang.ParseAddress(rest[:end])
+		if err != nil {
+			continue
+		}
+		id, ok := g.byAddr[addr]
+		if !ok {
+			continue
+		}
+		within := strings.TrimPrefix(rest[end:], "/")
+		if within == "" || producesPath(g.nodes[id].Instance, within) {
+			return []NodeID{id}
+		}
+		return nil
+	}
+	return nil
+}
+
+// producesPath reports whether an instance declares an output that is, holds or lies below file.
+func producesPath(inst *lang.Instance, file string) bool {
+	if inst == nil {
+		return false
+	}
+	for i := range inst.Outputs {
+		o := &inst.Outputs[i]
+		if o.Path == file || strings.HasPrefix(o.Path, file+"/") || matchesAny(o.Tree, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// Consumers returns the nodes that declare a source file as an input. The implicit sources of a
+// workspace in repo mode are not among them.
+func (g *Graph) Consumers(file string) []NodeID {
+	file = path.Clean(file)
+	return g.where(func(n *Node) bool {
+		if n.Instance == nil {
+			return false
+		}
+		for i := range n.Instance.Inputs {
+			in := &n.Instance.Inputs[i]
+			if matchesAny(in.Globs, file) && !matchesAny(in.Exclude, file) {
+				return true
+			}
+		}
+		return n.Instance.PromptFile == file
+	})
+}
+
+func matchesAny(globs []string, file string) bool {
+	for _, glob := range globs {
+		if ok, _ := doublestar.Match(glob, file); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// outputFiles lists where outputs are put, for suggestions.
+func (g *Graph) outputFiles() []string {
+	var files []string
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		if n.Instance == nil {
+			continue
+		}
+		for j := range n.Instance.Outputs {
+			if o := &n.Instance.Outputs[j]; o.Path != "" && len(files) < maxSuggested {
+				files = append(files, path.Join(g.campaign.Out, n.Address.String(), o.Path))
+			}
+		}
+	}
+	return files
+}
