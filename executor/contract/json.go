@@ -1,0 +1,239 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+const (
+	// MaxJSON is the largest JSON document that is judged, in bytes. It is held in memory as
+	// values, at about ten times its size.
+	MaxJSON = 64 << 20
+	// MaxDepth is how deep arrays and objects may be nested. Validation recurses on depth times
+	// the depth of the schema's references, and no honest finding comes near.
+	MaxDepth = 500
+)
+
+// document is parsed JSON: a value, or for jsonl one value a line.
+type document struct {
+	value any   // jsonl: []any
+	lines []int // jsonl: line number of each value
+	ok    bool  // false: it did not parse, and that was reported
+}
+
+// jsonRules judges a json or jsonl file.
+func (j *judging) jsonRules(s *Subject, c *lang.Contract, r *report) error {
+	doc, err := j.parse(s.Output.Name, s.Captured.Digest.Size, s.Open, c.Kind == "jsonl", r)
+	if err != nil || !doc.ok {
+		return err
+	}
+	schemaRules(doc, c, r)
+	itemRules(doc, c, r)
+	return j.valueRules(doc, c, r)
+}
+
+// parse reads and parses a document once a judging; what is wrong with it goes to r.
+func (j *judging) parse(name string, size int64, open func() (io.ReadCloser, error), lines bool, r *report) (*document, error) {
+	if doc, ok := j.docs[name]; ok && (doc.ok || r == nil) {
+		return doc, nil
+	}
+	doc := &document{}
+	j.docs[name] = doc
+	if size > MaxJSON {
+		r.add("got %d bytes of JSON, want at most %d", size, MaxJSON)
+		return doc, nil
+	}
+	b, err := readBytes(open)
+	if err != nil {
+		return nil, err
+	}
+	if lines {
+		doc.parseLines(b, r)
+	} else {
+		doc.parseWhole(b, r)
+	}
+	return doc, nil
+}
+
+func readBytes(open func() (io.ReadCloser, error)) ([]byte, error) {
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxJSON+1))
+}
+
+func (d *document) parseWhole(b []byte, r *report) {
+	v, bad := parseJSON(b)
+	if bad != nil {
+		line, col := position(b, bad.offset)
+		r.add("line %d, column %d: %s", line, col, bad.what)
+		return
+	}
+	d.value, d.ok = v, true
+}
+
+func (d *document) parseLines(b []byte, r *report) {
+	values := []any{}
+	d.ok = true
+	for n := 1; len(b) > 0; n++ {
+		line, rest, _ := bytes.Cut(b, []byte("\n"))
+		b = rest
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		v, bad := parseJSON(line)
+		if bad != nil {
+			_, col := position(line, bad.offset)
+			r.add("line %d, column %d: %s", n, col, bad.what)
+			d.ok = false
+			continue
+		}
+		values, d.lines = append(values, v), append(d.lines, n)
+	}
+	d.value = values
+}
+
+// badJSON says what is wrong with a JSON text and at which byte.
+type badJSON struct {
+	offset int64
+	what   string
+}
+
+// parseJSON parses one JSON text into the values of encoding/json, numbers as json.Number.
+func parseJSON(b []byte) (any, *badJSON) {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, &badJSON{0, "got nothing, want a JSON value"}
+	}
+	if bytes.HasPrefix(b, []byte("\ufeff")) {
+		return nil, &badJSON{0, "starts with a byte order mark, want plain UTF-8"}
+	}
+	if !utf8.Valid(b) {
+		at := firstInvalid(b)
+		return nil, &badJSON{at, fmt.Sprintf("not UTF-8 (byte 0x%02x)", b[at])}
+	}
+	if at := tooDeep(b); at >= 0 {
+		return nil, &badJSON{at, fmt.Sprintf("nested deeper than %d", MaxDepth)}
+	}
+	return decode(b)
+}
+
+func decode(b []byte) (any, *badJSON) {
+	var raw json.RawMessage // checks the syntax of the whole text and gives exact offsets
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return nil, syntaxError(b, err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, syntaxError(b, err)
+	}
+	if at, ok := hugeNumber(v, ""); ok {
+		return nil, &badJSON{0, fmt.Sprintf("%s: a number out of the range of a double", pointerOrRoot(at))}
+	}
+	return v, nil
+}
+
+func syntaxError(b []byte, err error) *badJSON {
+	var se *json.SyntaxError
+	if !errors.As(err, &se) {
+		return &badJSON{0, "JSON syntax: " + err.Error()}
+	}
+	at := max(se.Offset-1, 0)
+	what := "JSON syntax: " + se.Error()
+	switch {
+	case se.Offset >= int64(len(b)) && strings.Contains(what, "unexpected end"):
+		at = int64(len(b))
+	case bytes.HasPrefix(bytes.TrimSpace(b), []byte("```")):
+		what += "; the JSON is wrapped in a Markdown fence, want the bare JSON"
+	}
+	return &badJSON{at, what}
+}
+
+// hugeNumber finds a number that no double holds. Exact arithmetic on 1e999999 would take a
+// megabyte and seconds, and no reader could use it.
+func hugeNumber(v any, at string) (string, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		f, err := strconv.ParseFloat(string(v), 64)
+		return at, err != nil || math.IsInf(f, 0) || len(v) > 1000
+	case []any:
+		for i := range v {
+			if p, ok := hugeNumber(v[i], fmt.Sprintf("%s/%d", at, i)); ok {
+				return p, true
+			}
+		}
+	case map[string]any:
+		for k := range v {
+			if p, ok := hugeNumber(v[k], at+"/"+escapePointer(k)); ok {
+				return p, true
+			}
+		}
+	}
+	return "", false
+}
+
+// tooDeep returns the offset of the first bracket beyond MaxDepth, or -1. It runs before any
+// recursive parser sees the text.
+func tooDeep(b []byte) int64 {
+	depth, inString, escaped := 0, false, false
+	for i, c := range b {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = c == '\\', c != '"'
+		case c == '"':
+			inString = true
+		case c == '[' || c == '{':
+			if depth++; depth > MaxDepth {
+				return int64(i)
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return -1
+}
+
+func firstInvalid(b []byte) int64 {
+	for i := 0; i < len(b); {
+		c, size := utf8.DecodeRune(b[i:])
+		if c == utf8.RuneError && size == 1 {
+			return int64(i)
+		}
+		i += size
+	}
+	return int64(len(b))
+}
+
+// position turns a byte offset into a 1-based line and column, columns in characters.
+func position(b []byte, offset int64) (line, column int) {
+	before := b[:min(offset, int64(len(b)))]
+	line = 1 + bytes.Count(before, []byte("\n"))
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return line, 1 + utf8.RuneCount(before[start:])
+}
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+func escapePointer(token string) string { return pointerEscaper.Replace(token) }
+
+// pointerOrRoot spells the empty JSON pointer so that a reader sees it.
+func pointerOrRoot(p string) string {
+	if p == "" {
+		return "(whole document)"
+	}
+	return p
+}

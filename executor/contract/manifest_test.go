@@ -1,0 +1,127 @@
+package contract_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func full() lang.Contract {
+	return lang.Contract{
+		Name: "c", Kind: "json", Schema: "s.json", SchemaDoc: []byte("{}"), MinBytes: 1, MaxBytes: 9, MinItems: 2,
+		Unique: []string{"$.id"}, Joins: []lang.ContractJoin{{Path: "$.a", To: "up:$.b"}},
+		Counts:    []lang.ContractCount{{Path: "$.c", Equals: 3}},
+		Preserves: []lang.ContractPreserve{{From: "up", Key: "id", Fields: []string{"t"}}},
+		Approval:  true, Empty: "[]", Validate: []string{"sh", "check.sh"}, Uses: []string{"lib"}, Severity: "warn",
+	}
+}
+
+func key(t *testing.T, o lang.Output, c lang.Contract, files folder, d digest.Digest) cache.VerdictKey {
+	t.Helper()
+	o.Contract = &c
+	k, err := contract.KeyOf([]lang.Output{o}, files, []cache.Output{{Name: o.Name, Exists: true, Digest: d}})
+	require.NoError(t, err)
+	return k
+}
+
+func TestKeyFollowsWhatCanChangeAVerdict(t *testing.T) {
+	out := lang.Output{Name: "x", Path: "x.json"}
+	files := folder{"check.sh": "1", "lib": "1"}
+	d := digest.Of([]byte("[]"))
+	base := key(t, out, full(), files, d)
+
+	for name, edit := range map[string]func(*lang.Output, *lang.Contract){
+		"name":          func(_ *lang.Output, c *lang.Contract) { c.Name = "other" },
+		"schema's path": func(_ *lang.Output, c *lang.Contract) { c.Schema = "moved.json" },
+		"empty form":    func(_ *lang.Output, c *lang.Contract) { c.Empty = "{}" },
+		"description":   func(o *lang.Output, _ *lang.Contract) { o.Description = "new words" },
+		"primary":       func(o *lang.Output, _ *lang.Contract) { o.Primary = true },
+		"place in file": func(o *lang.Output, c *lang.Contract) { o.Range.Start.Line, c.Range.Start.Line = 7, 8 },
+	} {
+		o, c := out, full()
+		edit(&o, &c)
+		require.Equal(t, base, key(t, o, c, files, d), name)
+	}
+	for name, edit := range map[string]func(*lang.Output, *lang.Contract){
+		"kind":      func(_ *lang.Output, c *lang.Contract) { c.Kind = "jsonl" },
+		"schema":    func(_ *lang.Output, c *lang.Contract) { c.SchemaDoc = []byte("true") },
+		"min bytes": func(_ *lang.Output, c *lang.Contract) { c.MinBytes = 2 },
+		"max bytes": func(_ *lang.Output, c *lang.Contract) { c.MaxBytes = 8 },
+		"min items": func(_ *lang.Output, c *lang.Contract) { c.MinItems = 1 },
+		"unique":    func(_ *lang.Output, c *lang.Contract) { c.Unique = []string{"$.i", "d"} },
+		"join":      func(_ *lang.Output, c *lang.Contract) { c.Joins[0].To = "up:$.c" },
+		"count":     func(_ *lang.Output, c *lang.Contract) { c.Counts[0].Equals = 4 },
+		"preserve":  func(_ *lang.Output, c *lang.Contract) { c.Preserves[0].Fields = []string{"u"} },
+		"approval":  func(_ *lang.Output, c *lang.Contract) { c.Approval = false },
+		"validate":  func(_ *lang.Output, c *lang.Contract) { c.Validate = []string{"sh", "-e", "check.sh"} },
+		"severity":  func(_ *lang.Output, c *lang.Contract) { c.Severity = "error" },
+		"optional":  func(o *lang.Output, _ *lang.Contract) { o.Optional = true },
+	} {
+		o, c := out, full()
+		edit(&o, &c)
+		require.NotEqual(t, base, key(t, o, c, files, d), name)
+	}
+	require.NotEqual(t, base, key(t, out, full(), folder{"check.sh": "2", "lib": "1"}, d), "the checker was edited")
+	require.NotEqual(t, base, key(t, out, full(), folder{"check.sh": "1", "lib": "2"}, d), "what the checker uses was edited")
+	require.NotEqual(t, base, key(t, out, full(), files, digest.Of([]byte("[1]"))), "other bytes")
+}
+
+func TestKeyKnowsEveryBlob(t *testing.T) {
+	c := full()
+	outs := []lang.Output{{Name: "b", Path: "b", Contract: &c}, {Name: "a", Path: "a"}}
+	caps := []cache.Output{{Name: "a", Exists: true, Digest: digest.Of([]byte("a"))}, {Name: "b", Exists: true, Digest: digest.Of([]byte("b"))}}
+	up := func(s string) contract.Document { return contract.Document{Name: "up", Digest: digest.Of([]byte(s))} }
+	k := func(outs []lang.Output, caps []cache.Output, docs ...contract.Document) cache.VerdictKey {
+		key, err := contract.KeyOf(outs, folder{}, caps, docs...)
+		require.NoError(t, err)
+		return key
+	}
+	base := k(outs, caps, up("1"))
+	require.Equal(t, base, k([]lang.Output{outs[1], outs[0]}, []cache.Output{caps[1], caps[0]}, up("1")), "order does not matter")
+	require.NotEqual(t, base, k(outs, caps, up("2")))
+	require.NotEqual(t, base, k(outs, caps))
+	require.NotEqual(t, base, k(outs, caps[:1], up("1")))
+}
+
+func TestManifestIsReadable(t *testing.T) {
+	c := full()
+	m, err := contract.Manifest([]lang.Output{{Name: "x", Path: "x.json", Optional: true, Contract: &c}}, folder{"check.sh": "1"})
+	require.NoError(t, err)
+	require.Equal(t, `ufbuild contract 1
+output "x"
+  path "x.json"
+  optional
+  kind "json"
+  schema "`+digest.Of([]byte("{}")).String()+`"
+  min_bytes 1
+  max_bytes 9
+  min_items 2
+  unique "$.id"
+  join "$.a" "up:$.b"
+  count "$.c" "3"
+  preserve "up" "id" "t"
+  approval
+  warn
+  validate "sh" "check.sh"
+  uses "check.sh" "`+digest.Of([]byte("1")).String()+`" "true" ""
+`, string(m))
+}
+
+func TestDescribe(t *testing.T) {
+	c := full()
+	got := contract.Describe(lang.Output{Name: "x", Path: "x.json", Description: "All findings.", Optional: true, Contract: &c})
+	for _, want := range []string{
+		"### x\n", "Write it to `x.json`.", "Purpose: All findings.", "It may be left out.", "one JSON document",
+		"At least 1 byte.", "At most 9 bytes.", "At least 2 items.", "No two values at `$.id` are equal.",
+		"exactly 3 values at `$.c`", "Every value at `$.a` exists at `up:$.b`.", "matched by id, is kept with `t` unchanged",
+		"write exactly `[]`", "checked by the command `sh check.sh`", "`ufbuild contract check c x.json`", "```json\n{}\n```",
+	} {
+		require.Contains(t, got, want)
+	}
+	require.Contains(t, contract.Describe(lang.Output{Name: "t", Tree: []string{"a/**", "b"}}), "match `a/**`, `b` when you end")
+}

@@ -1,0 +1,258 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// CompileSchema reports whether doc is a JSON Schema that this package can apply: right by its
+// meta schema, and without a reference that leaves the document.
+func CompileSchema(doc []byte) error {
+	_, err := compiled(doc)
+	return err
+}
+
+// schemas remembers compiled schemas by content: a campaign judges hundreds of outputs by a
+// handful of schemas, and compiling costs more than validating.
+var schemas = struct {
+	sync.Mutex
+	m map[digest.Digest]compiledSchema
+}{m: map[digest.Digest]compiledSchema{}}
+
+type compiledSchema struct {
+	schema *jsonschema.Schema
+	err    error
+}
+
+// maxSchemas bounds the memory of a long-lived process that sees many edits of its schemas.
+const maxSchemas = 256
+
+func compiled(doc []byte) (*jsonschema.Schema, error) {
+	d := digest.Of(doc)
+	schemas.Lock()
+	defer schemas.Unlock()
+	if c, ok := schemas.m[d]; ok {
+		return c.schema, c.err
+	}
+	if len(schemas.m) >= maxSchemas {
+		clear(schemas.m)
+	}
+	s, err := compile(doc)
+	schemas.m[d] = compiledSchema{s, err}
+	return s, err
+}
+
+// schemaURL is the base of references inside a schema. Its scheme has no loader.
+const schemaURL = "schema://campaign/document.json"
+
+func compile(doc []byte) (s *jsonschema.Schema, err error) {
+	v, bad := parseJSON(doc)
+	if bad != nil {
+		line, col := position(doc, bad.offset)
+		return nil, fmt.Errorf("line %d, column %d: %s", line, col, bad.what)
+	}
+	defer func() { // the compiler is not ours; a schema must not stop a build
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("compile schema: %v", p)
+		}
+	}()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(schemaURL, v); err != nil {
+		return nil, err
+	}
+	return c.Compile(schemaURL)
+}
+
+// noLoader refuses every reference out of the document: what it says would be in no verdict key.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("$ref %s leaves the schema: not allowed", url)
+}
+
+// schemaRules validates a document by the contract's schema.
+func schemaRules(doc *document, c *lang.Contract, r *report) {
+	if len(c.SchemaDoc) == 0 {
+		return
+	}
+	s, err := compiled(c.SchemaDoc)
+	if err != nil {
+		r.add("schema %s cannot be used: %v", c.Schema, err)
+		return
+	}
+	if doc.lines == nil && c.Kind == "json" {
+		validateValue(s, doc.value, "", r)
+		return
+	}
+	for i, n := range doc.lines {
+		validateValue(s, doc.value.([]any)[i], fmt.Sprintf("line %d: ", n), r)
+	}
+}
+
+func validateValue(s *jsonschema.Schema, v any, prefix string, r *report) {
+	defer func() { // the validator is not ours; no bytes may stop a build
+		if p := recover(); p != nil {
+			r.add("%sthe schema cannot be applied: %v", prefix, p)
+		}
+	}()
+	err := s.Validate(v)
+	var ve *jsonschema.ValidationError
+	if !errors.As(err, &ve) {
+		return
+	}
+	for _, line := range explain(ve) {
+		r.add("%s%s", prefix, line)
+	}
+}
+
+// explain returns every leaf of e as "pointer: got …, want …", ordered by place.
+func explain(e *jsonschema.ValidationError) []string {
+	var out []located
+	leaves(e, &out)
+	sort.SliceStable(out, func(i, j int) bool { return lessLocation(out[i].at, out[j].at) })
+	lines := make([]string, 0, len(out))
+	for _, l := range out {
+		line := pointerOrRoot(pointer(l.at)) + ": " + l.what
+		if len(lines) == 0 || lines[len(lines)-1] != line {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+type located struct {
+	at   []string
+	what string
+}
+
+// leaves collects what is wrong. The branches of anyOf and oneOf are alternatives, not faults, so
+// they become one message.
+func leaves(e *jsonschema.ValidationError, out *[]located) {
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		*out = append(*out, located{e.InstanceLocation, alternatives(e)})
+		return
+	}
+	if len(e.Causes) == 0 {
+		*out = append(*out, located{e.InstanceLocation, wording(e.ErrorKind)})
+		return
+	}
+	for _, c := range e.Causes {
+		leaves(c, out)
+	}
+}
+
+// alternatives says why no branch of an anyOf or oneOf fits.
+func alternatives(e *jsonschema.ValidationError) string {
+	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 1 {
+		return fmt.Sprintf("fits forms %d and %d of oneOf, want exactly one", k.Subschemas[0]+1, k.Subschemas[1]+1)
+	}
+	var whys []string
+	for i, c := range e.Causes {
+		var ls []located
+		leaves(c, &ls)
+		if len(ls) > 0 && i < 4 { // enough to see the pattern in one line
+			whys = append(whys, fmt.Sprintf("form %d: %s %s", i+1, pointerOrRoot(pointer(ls[0].at)), ls[0].what))
+		}
+	}
+	return fmt.Sprintf("fits none of %d allowed forms (%s)", len(e.Causes), strings.Join(whys, "; "))
+}
+
+var english = message.NewPrinter(language.English)
+
+// wording puts the frequent faults in the words got and want; the rest is the library's text.
+func wording(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Enum:
+		return fmt.Sprintf("got %s, want one of %s", brief(k.Got), briefList(k.Want))
+	case *kind.Const:
+		return fmt.Sprintf("got %s, want %s", brief(k.Got), brief(k.Want))
+	case *kind.Required:
+		return "missing " + nounList("property", "properties", k.Missing)
+	case *kind.AdditionalProperties:
+		return "unexpected " + nounList("property", "properties", k.Properties)
+	case *kind.Pattern:
+		return fmt.Sprintf("got %s, want a match of %s", brief(k.Got), k.Want)
+	case *kind.FalseSchema:
+		return "is not allowed here"
+	}
+	return k.LocalizedString(english)
+}
+
+func nounList(one, many string, names []string) string {
+	sorted := append([]string(nil), names...)
+	sort.Strings(sorted)
+	for i := range sorted {
+		sorted[i] = brief(sorted[i])
+	}
+	if len(sorted) == 1 {
+		return one + " " + sorted[0]
+	}
+	return many + " " + strings.Join(sorted, ", ")
+}
+
+func briefList(vs []any) string {
+	parts := make([]string, len(vs))
+	for i := range vs {
+		parts[i] = brief(vs[i])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxBrief is how much of a value a message shows.
+const maxBrief = 80
+
+// brief shows a value as JSON, cut to a length that fits a line.
+func brief(v any) string {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprintf("%T", v)
+	}
+	runes := []rune(strings.TrimSpace(buf.String()))
+	if len(runes) > maxBrief {
+		return string(runes[:maxBrief]) + "…"
+	}
+	return string(runes)
+}
+
+func pointer(tokens []string) string {
+	var sb strings.Builder
+	for _, t := range tokens {
+		sb.WriteByte('/')
+		sb.WriteString(escapePointer(t))
+	}
+	return sb.String()
+}
+
+// lessLocation orders instance locations, array indexes by number.
+func lessLocation(a, b []string) bool {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i] == b[i] {
+			continue
+		}
+		if len(a[i]) != len(b[i]) && digits(a[i]) && digits(b[i]) {
+			return len(a[i]) < len(b[i])
+		}
+		return a[i] < b[i]
+	}
+	return len(a) < len(b)
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

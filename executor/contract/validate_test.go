@@ -1,0 +1,148 @@
+package contract_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// folder is the files of a directory, matched by exact name.
+type folder map[string]string
+
+func (f folder) Glob(globs, _ []string) ([]source.File, error) {
+	var out []source.File
+	for _, g := range globs {
+		if text, ok := f[g]; ok {
+			out = append(out, source.File{Path: g, Digest: digest.Of([]byte(text)), Mode: 0o755})
+		}
+	}
+	return out, nil
+}
+
+func (f folder) Reader(path string) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(f[path])), nil
+}
+
+func check(t *testing.T, p contract.Process, argv []string, uses []string, s contract.Subject) cache.Verdict {
+	t.Helper()
+	p.Scratch, p.Path = t.TempDir(), os.Getenv("PATH")
+	s.Output.Contract = &lang.Contract{Kind: "text", Validate: argv, Uses: uses}
+	v, err := contract.Judge(context.Background(), []contract.Subject{s}, p.Validate)
+	require.NoError(t, err)
+	left, err := os.ReadDir(p.Scratch)
+	require.NoError(t, err)
+	require.Empty(t, left, "the fresh directory is removed")
+	return v
+}
+
+func TestProcess(t *testing.T) {
+	for name, tt := range map[string]struct {
+		argv, uses   []string
+		files        folder
+		pass, undone bool
+		want         string
+	}{
+		"passes":          {argv: []string{"grep", "-q", "hello"}, pass: true},
+		"fails":           {argv: []string{"sh", "-c", "echo no good; echo why >&2; exit 1"}, want: "exit 1:\n    no good\n    why"},
+		"odd exit":        {argv: []string{"sh", "-c", "exit 3"}, undone: true, want: "exit 3"},
+		"not found":       {argv: []string{"no-such-checker"}, undone: true, want: "find program no-such-checker: not on PATH"},
+		"signalled":       {argv: []string{"sh", "-c", "kill -9 $$"}, undone: true, want: "signal: killed"},
+		"script of root":  {argv: []string{"./scripts/check.sh"}, files: folder{"scripts/check.sh": "#!/bin/sh\ngrep -q hello \"$1\"\n"}, pass: true},
+		"uses":            {argv: []string{"sh", "-c", `cmp lib/want "$1"`, "sh"}, uses: []string{"lib/want"}, files: folder{"lib/want": "hello\n"}, pass: true},
+		"declared path":   {argv: []string{"sh", "-c", `test "$1" = x.json && test -f x.json`, "sh"}, pass: true},
+		"only PATH":       {argv: []string{"sh", "-c", `test -z "$HOME$LANG$USER" && test -n "$PATH"`}, pass: true},
+		"fresh directory": {argv: []string{"sh", "-c", `test "$(ls -A | tr '\n' ' ')" = "x.json "`}, pass: true},
+		"long output":     {argv: []string{"sh", "-c", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; exit 1`}, want: "line 1999"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := contract.Process{}
+			if tt.files != nil {
+				p.Files = tt.files
+			}
+			v := check(t, p, tt.argv, tt.uses, file(lang.Contract{}, "hello\n"))
+			require.Equal(t, tt.pass, v.Pass, "%q", v.Messages)
+			require.Equal(t, tt.undone, v.Inconclusive, "%q", v.Messages)
+			require.Contains(t, strings.Join(v.Messages, "\n"), tt.want)
+			require.Less(t, len(strings.Join(v.Messages, "\n")), 16<<10)
+		})
+	}
+}
+
+func TestProcessStopsWhatHangs(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pid")
+	p := contract.Process{Timeout: 100 * time.Millisecond}
+	v := check(t, p, []string{"sh", "-c", `sleep 300 & echo $! > ` + pids + `; sleep 300`}, nil, file(lang.Contract{}, ""))
+	require.True(t, v.Inconclusive)
+	require.Contains(t, v.Messages[0], "stopped after 100ms")
+	b, err := os.ReadFile(pids)
+	require.NoError(t, err)
+	state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(b)) + "/stat")
+	require.True(t, err != nil || strings.Contains(string(state), ") Z"), "the child was killed too")
+}
+
+func TestProcessLeavesNothingBehind(t *testing.T) {
+	v := check(t, contract.Process{}, []string{"sh", "-c", `sleep 300 & mkdir -p ro/d && chmod 0500 ro`}, nil, file(lang.Contract{}, ""))
+	require.True(t, v.Pass, "%q", v.Messages)
+}
+
+func TestProcessNeedsTheBytesOfTheKey(t *testing.T) {
+	s := file(lang.Contract{}, "hello\n")
+	s.Open = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("other\n")), nil }
+	v := check(t, contract.Process{}, []string{"true"}, nil, s)
+	require.True(t, v.Inconclusive)
+	require.Contains(t, v.Messages[0], "changed since it was hashed")
+}
+
+func TestProcessLaysTreesAndInputs(t *testing.T) {
+	blob := "in a tree"
+	s := contract.Subject{
+		Output:   lang.Output{Name: "t", Tree: []string{"test/**"}, Contract: &lang.Contract{Kind: "tree", Validate: []string{"sh", "-c", `cmp test/a test/l && test "$(cat in.txt)" = laid && test -d test/d && test "$1" = .`, "sh"}}},
+		Captured: cache.Output{Name: "t", Exists: true, Tree: true},
+		Tree: func() (cache.Tree, error) {
+			return cache.Tree{Entries: []cache.Entry{
+				{Path: "test/a", Kind: cache.File, Mode: 0o644, Digest: digest.Of([]byte(blob))},
+				{Path: "test/d", Kind: cache.Dir, Mode: 0o755},
+				{Path: "test/l", Kind: cache.Link, Target: "a"},
+			}}, nil
+		},
+		Blob: func(digest.Digest) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(blob)), nil },
+	}
+	p := contract.Process{Scratch: t.TempDir(), Path: os.Getenv("PATH"), Lay: func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "in.txt"), []byte("laid"), 0o600)
+	}}
+	v, err := contract.Judge(context.Background(), []contract.Subject{s}, p.Validate)
+	require.NoError(t, err)
+	require.True(t, v.Pass, "%q", v.Messages)
+}
+
+func TestProcessNeverWritesOutside(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside")
+	s := contract.Subject{
+		Output:   lang.Output{Name: "t", Tree: []string{"**"}, Contract: &lang.Contract{Kind: "tree", Validate: []string{"true"}}},
+		Captured: cache.Output{Name: "t", Exists: true, Tree: true},
+		Tree: func() (cache.Tree, error) {
+			return cache.Tree{Entries: []cache.Entry{
+				{Path: "l", Kind: cache.Link, Target: filepath.Dir(outside)},
+				{Path: "l/outside", Kind: cache.File, Mode: 0o644, Digest: digest.Of(nil)},
+			}}, nil
+		},
+		Blob: func(digest.Digest) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil },
+	}
+	p := contract.Process{Scratch: t.TempDir(), Path: os.Getenv("PATH")}
+	v, err := contract.Judge(context.Background(), []contract.Subject{s}, p.Validate)
+	require.NoError(t, err)
+	require.True(t, v.Inconclusive)
+	require.NoFileExists(t, outside)
+}
