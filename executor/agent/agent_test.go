@@ -1,0 +1,79 @@
+package agent_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestParseUsage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		in   string
+		want cache.Usage
+		bad  bool
+	}{
+		"nothing": {in: ""},
+		"all": {in: `{"input_tokens":10,"cached_tokens":4,"output_tokens":5,"cost_usd":0.25,"model":"m","session":"s","new":1}`,
+			want: cache.Usage{InputTokens: ptr[int64](10), CachedTokens: ptr[int64](4), OutputTokens: ptr[int64](5), CostUSD: ptr(0.25), Model: "m", Session: "s"}},
+		"missing is not zero": {in: `{"output_tokens":5}`, want: cache.Usage{OutputTokens: ptr[int64](5)}},
+		"zero is known":       {in: `{"cost_usd":0}`, want: cache.Usage{CostUSD: ptr(0.0)}},
+		"negative":            {in: `{"input_tokens":-1,"cost_usd":-0.5}`},
+		"too many":            {in: `{"input_tokens":1e30}`},
+		"several add up": {in: "{\"input_tokens\":1,\"cost_usd\":1,\"model\":\"a\"}\n{\"input_tokens\":2,\"model\":\"b\"}",
+			want: cache.Usage{InputTokens: ptr[int64](3), Model: "b"}},
+		"cut short": {in: `{"input_tokens":1}{"inp`, bad: true},
+		"no object": {in: `[1]`, bad: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := agent.ParseUsage([]byte(tt.in))
+			require.Equal(t, tt.bad, err != nil)
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func FuzzParseUsage(f *testing.F) {
+	f.Add([]byte(`{"input_tokens":1}{"cost_usd":0.5}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		u, _ := agent.ParseUsage(b)
+		if u.InputTokens != nil && *u.InputTokens < 0 || u.CostUSD != nil && *u.CostUSD < 0 {
+			t.Fatalf("negative usage from %q", b)
+		}
+	})
+}
+
+func TestCompose(t *testing.T) {
+	require.Equal(t, "just the prompt", agent.Compose("just the prompt", nil, nil))
+	c := &lang.Contract{Name: "findings", Kind: "json", Empty: "[]"}
+	outs := []lang.Output{{Name: "findings", Path: "findings.json", Contract: c}, {Name: "notes", Path: "n.md", Optional: true}}
+	got := agent.Compose("# Find\nlook around", outs, []string{"contract: a\nb"})
+	require.Contains(t, got, "# Find\nlook around\n\n## Outputs\n")
+	require.Contains(t, got, "### findings\n\n- Write it to `findings.json`.")
+	require.Contains(t, got, "\n\n### notes\n\n- Write it to `n.md`.\n- It may be left out.\n\n## What the last try got wrong\n")
+	require.Contains(t, got, "- contract: a\n  b\n")
+	require.NotContains(t, agent.Compose("x", outs, nil), "last try")
+	require.Equal(t, "# What the contract said\n\n- a\n- b\n", string(agent.FeedbackFile([]string{"a", "b"})))
+}
+
+func TestRegistry(t *testing.T) {
+	_, err := agent.Registry{"exec": nil, "claude": nil}.Driver("codx")
+	require.EqualError(t, err, "find adapter \"codx\": unknown\nhint: one of claude, exec")
+}
+
+func TestClasses(t *testing.T) {
+	for c, want := range map[agent.Class]cache.Outcome{
+		agent.OK: cache.OK, agent.Failed: cache.Failed, agent.Refused: cache.Refused,
+		agent.RateLimited: cache.RateLimited, agent.Credit: cache.Account, agent.Login: cache.Account,
+	} {
+		require.Equal(t, want, c.Outcome(), c.String())
+		require.True(t, c.Outcome().Valid())
+		require.Equal(t, want == cache.Account || want == cache.RateLimited, c.OfAccount())
+	}
+	require.Panics(t, func() { agent.Class(0).Outcome() })
+}

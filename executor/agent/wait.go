@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	waitIn    = regexp.MustCompile(`(?i)\b(?:try again|retry|reset|resets|available|wait)(?: again)?(?: in| after)?:?\s+((?:(?:about|~|and|,)?\s*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b,?\s*)+)`)
+	waitPart  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+	waitAfter = regexp.MustCompile(`(?i)\bretry-after"?\s*[:=]\s*"?(\d+)\b`)
+	waitDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"`)
+	waitEpoch = regexp.MustCompile(`(?i)\blimit reached\|(\d{10})\b`)
+	waitStamp = regexp.MustCompile(`(?i)\b(?:again|resets?|until)(?: at| after| on)?:?\s+(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d))`)
+	waitClock = regexp.MustCompile(`(?i)\b(?:again|resets?)(?: at)?:?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b`)
+)
+
+// maxWait bounds what a program can say: the longest window of a provider is a month.
+const maxWait = 31 * 24 * time.Hour
+
+// Wait finds how long a text says to wait before the next try, such as "try again in 17 s", "at
+// 3:14 PM" or "retry-after: 20". It is 0 when the text does not say, and never more than 31 days.
+func Wait(text string, now time.Time) time.Duration {
+	d := time.Duration(0)
+	for _, read := range []func(string, time.Time) (time.Duration, bool){waitDuration, waitSeconds, waitMoment, waitTime} {
+		if got, ok := read(text, now); ok {
+			d = got
+			break
+		}
+	}
+	return min(max(d, 0), maxWait)
+}
+
+func waitDuration(text string, _ time.Time) (time.Duration, bool) {
+	m := waitIn.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	total := 0.0
+	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
+		n, err := strconv.ParseFloat(p[1], 64)
+		if err != nil {
+			return 0, false
+		}
+		total += n * float64(unit(p[2]))
+	}
+	return time.Duration(min(total, float64(maxWait))), total > 0
+}
+
+// unit reads the name of a unit of time by its first letters.
+func unit(name string) time.Duration {
+	switch name = strings.ToLower(name); {
+	case strings.HasPrefix(name, "ms") || strings.HasPrefix(name, "mil"):
+		return time.Millisecond
+	case name[0] == 's':
+		return time.Second
+	case name[0] == 'm':
+		return time.Minute
+	case name[0] == 'h':
+		return time.Hour
+	case name[0] == 'd':
+		return 24 * time.Hour
+	}
+	return 0
+}
+
+func waitSeconds(text string, _ time.Time) (time.Duration, bool) {
+	for _, re := range []*regexp.Regexp{waitAfter, waitDelay} {
+		if m := re.FindStringSubmatch(text); m != nil {
+			n, err := strconv.ParseFloat(m[1], 64)
+			return time.Duration(min(n*float64(time.Second), float64(maxWait))), err == nil
+		}
+	}
+	return 0, false
+}
+
+func waitMoment(text string, now time.Time) (time.Duration, bool) {
+	if m := waitEpoch.FindStringSubmatch(text); m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		return time.Unix(n, 0).Sub(now), err == nil
+	}
+	if m := waitStamp.FindStringSubmatch(text); m != nil {
+		at, err := time.Parse(time.RFC3339, m[1])
+		return at.Sub(now), err == nil
+	}
+	return 0, false
+}
+
+// waitTime reads a time of day as its next occurrence.
+func waitTime(text string, now time.Time) (time.Duration, bool) {
+	m := waitClock.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	hour, _ := strconv.Atoi(m[1])
+	minute, _ := strconv.Atoi("0" + m[2])
+	if hour < 1 || hour > 12 || minute > 59 {
+		return 0, false
+	}
+	hour %= 12
+	if strings.EqualFold(m[3], "pm") {
+		hour += 12
+	}
+	at := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
+	if !at.After(now) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at.Sub(now), true
+}
