@@ -89,7 +89,8 @@ type Captured struct {
 	Usage              Usage         `json:"usage,omitzero"`
 	Duration           time.Duration `json:"duration,omitempty"` // ns, monotonic
 	Sandbox            string        `json:"sandbox,omitempty"`
-	Where              string        `json:"where,omitempty"` // "local" or the name of a remote
+	Where              string        `json:"where,omitempty"`    // "local" or the name of a remote
+	Problems           []string      `json:"problems,omitempty"` // why an output is not what it was declared to be, or the program did not start
 }
 
 // Verdict is what judging said about the outputs that Key names.

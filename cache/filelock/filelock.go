@@ -46,3 +46,18 @@ func set(f *os.File, kind int16, offset, length int64) error {
 		}
 	}
 }
+
+// Free reports whether no other handle holds a part of the range. It takes nothing and changes nothing.
+func Free(f *os.File, offset, length int64) (bool, error) {
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: 0, Start: offset, Len: length}
+	for {
+		err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &lock)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return false, fmt.Errorf("ask lock %s: %w", f.Name(), err)
+		}
+		return lock.Type == unix.F_UNLCK, nil
+	}
+}

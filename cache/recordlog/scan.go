@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
 // chunk is what one read asks for: enough that system calls do not count, small enough to stay in the second-level cache.
@@ -33,10 +34,15 @@ type Tail struct {
 // that of the line and size its length with the newline, for ReadRecord. payload is valid during the call only. Scan stops at
 // an error of record or of r and returns it; the Tail then counts up to the last record handed out.
 func Scan(r io.ReaderAt, from int64, record func(offset int64, size int, payload []byte) error) (Tail, error) {
-	s := scanner{r: r, tail: Tail{End: from}, buf: make([]byte, chunk)}
+	buf := chunks.Get().(*[]byte)
+	defer chunks.Put(buf)
+	s := scanner{r: r, tail: Tail{End: from}, buf: *buf}
 	err := s.run(record)
 	return s.tail, err
 }
+
+// chunks keeps first buffers: following a log scans a few bytes many times.
+var chunks = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // scanner holds the bytes from tail.End on in buf[start:end].
 type scanner struct {
@@ -102,7 +108,7 @@ func (s *scanner) fill() (bool, error) {
 		s.start = 0
 	}
 	if s.end == len(s.buf) {
-		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+		s.buf = append(s.buf[:s.end:s.end], make([]byte, s.end)...)
 	}
 	n, err := s.r.ReadAt(s.buf[s.end:], s.tail.End+int64(s.end))
 	s.end += n

@@ -1,0 +1,256 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/recordlog"
+)
+
+// actionIndex knows where the records of each key lie. It holds no record: a build of 10,000 nodes must stay small.
+type actionIndex struct {
+	dir string
+
+	mu    sync.Mutex
+	logs  []*logFile // in order of their numbers
+	last  int        // greatest number known
+	own   *logFile   // the one this handle writes, or nil
+	heads map[cache.Key]int32
+	spots []spot
+	lost  []Problem // damage met while scanning
+}
+
+// spot is the place of one record; next is the one before it of the same key, plus one.
+type spot struct {
+	offset int64
+	size   int32
+	log    int32 // index into logs
+	next   int32
+}
+
+// logFile is one log and how far it was read.
+type logFile struct {
+	id      int
+	index   int32
+	file    *os.File
+	read    int64 // records before this offset are in the index
+	durable int64 // records before this offset were synced by this handle
+}
+
+func (x *actionIndex) init(dir string) {
+	x.dir = dir
+	x.heads = map[cache.Key]int32{}
+}
+
+// open reads all logs there are.
+func (x *actionIndex) open() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ids, err := listIDs(filepath.Join(x.dir, "log"), ".log")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := x.add(id); err != nil {
+			return err
+		}
+	}
+	return x.refresh()
+}
+
+// add opens log id and reports whether it is there.
+func (x *actionIndex) add(id int) (*logFile, error) {
+	f, err := os.Open(logPath(x.dir, id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &logFile{id: id, index: int32(len(x.logs)), file: f}
+	x.logs = append(x.logs, l)
+	x.last = max(x.last, id)
+	return l, nil
+}
+
+// refresh reads what was appended by others since. A new writer's number is always the one after the greatest, so one look
+// for that name finds out whether there is another log.
+func (x *actionIndex) refresh() error {
+	for {
+		var st unix.Stat_t
+		if unix.Stat(logPath(x.dir, x.last+1), &st) != nil {
+			break
+		}
+		if l, err := x.add(x.last + 1); err != nil || l == nil {
+			return err
+		}
+	}
+	for _, l := range x.logs {
+		if l == x.own {
+			continue // its records were indexed as they were written
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(int(l.file.Fd()), &st); err != nil {
+			return fmt.Errorf("read log %s: %w", l.file.Name(), err)
+		}
+		if st.Size == l.read {
+			continue
+		}
+		if err := x.scan(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *actionIndex) scan(l *logFile) error {
+	tail, err := recordlog.Scan(l.file, l.read, func(offset int64, size int, payload []byte) error {
+		x.note(l, offset, size, payload)
+		return nil
+	})
+	l.read = tail.End
+	for _, d := range tail.Damage {
+		x.lost = append(x.lost, Problem{Kind: DamagedRecord, Path: l.file.Name(), Offset: d.Offset, Detail: d.Detail})
+	}
+	if err != nil {
+		return fmt.Errorf("read log %s: %w", l.file.Name(), err)
+	}
+	return nil
+}
+
+// keyAt is how every record begins; the key's digits follow at a fixed offset.
+var keyAt = []byte(`{"key":"k:`)
+
+// note indexes one record. One without a key at its place is of no attempt: a later version wrote it.
+func (x *actionIndex) note(l *logFile, offset int64, size int, payload []byte) {
+	rest, ok := bytes.CutPrefix(payload, keyAt)
+	if !ok || len(rest) < 64 {
+		return
+	}
+	var k cache.Key
+	if digest.ParseSum((*[32]byte)(&k), string(rest[:64])) != nil {
+		return
+	}
+	x.insert(k, l, offset, size)
+}
+
+func (x *actionIndex) insert(k cache.Key, l *logFile, offset int64, size int) {
+	x.spots = append(x.spots, spot{offset: offset, size: int32(size), log: l.index, next: x.heads[k]})
+	x.heads[k] = int32(len(x.spots))
+}
+
+// adopt makes the log of w the one this handle writes: what is in it is read once more to its end, and never looked at again.
+func (x *actionIndex) adopt(w *writer) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.refresh(); err != nil {
+		return err
+	}
+	for _, l := range x.logs {
+		if l.id == w.id {
+			if err := x.scan(l); err != nil {
+				return err
+			}
+			x.own = l
+			return nil
+		}
+	}
+	l, err := x.add(w.id) // a number below the greatest, whose log was deleted
+	if err != nil {
+		return err
+	}
+	x.own = l
+	return x.scan(l)
+}
+
+// Append implements cache.Actions.
+func (s *Store) Append(r cache.Record) error {
+	payload, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	w, err := s.write()
+	if err != nil {
+		return err
+	}
+	x := &s.actions
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	offset, size, err := w.log.Append(payload)
+	if err != nil {
+		return fault("write", s.dir, err)
+	}
+	x.insert(r.Key, x.own, offset, size)
+	x.own.read = offset + int64(size)
+	return nil
+}
+
+// Attempts implements cache.Actions. A record that can no longer be read is left out, and is a Problem of Verify.
+func (s *Store) Attempts(k cache.Key) ([]cache.Attempt, error) {
+	x := &s.actions
+	spots, files, err := x.find(k)
+	if err != nil {
+		return nil, fault("read", s.dir, err)
+	}
+	records := make([]cache.Record, 0, len(spots))
+	for i, at := range spots {
+		payload, err := recordlog.ReadRecord(files[i], at.offset, int(at.size))
+		if err != nil {
+			continue
+		}
+		if r, err := cache.DecodeRecord(payload); err == nil {
+			records = append(records, r)
+		}
+	}
+	return cache.Fold(k, records), nil
+}
+
+// find returns the places of k's records, as of now.
+func (x *actionIndex) find(k cache.Key) ([]spot, []*os.File, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.refresh(); err != nil {
+		return nil, nil, err
+	}
+	var spots []spot
+	var files []*os.File
+	for i := x.heads[k]; i != 0; i = x.spots[i-1].next {
+		at := x.spots[i-1]
+		spots = append(spots, at)
+		files = append(files, x.logs[at.log].file)
+	}
+	return spots, files, nil
+}
+
+// Keys returns all keys that have records, in no order.
+func (s *Store) Keys() ([]cache.Key, error) {
+	x := &s.actions
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.refresh(); err != nil {
+		return nil, fault("read", s.dir, err)
+	}
+	keys := make([]cache.Key, 0, len(x.heads))
+	for k := range x.heads {
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+func (x *actionIndex) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var errs []error
+	for _, l := range x.logs {
+		errs = append(errs, l.file.Close())
+	}
+	return errors.Join(errs...)
+}

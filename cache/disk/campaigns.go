@@ -1,0 +1,62 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// RegisterCampaign implements cache.Store. Doing it again writes nothing.
+func (s *Store) RegisterCampaign(root string) error {
+	if !filepath.IsAbs(root) {
+		return fmt.Errorf("register campaign %s: the path is not absolute", root)
+	}
+	root = filepath.Clean(root)
+	path := filepath.Join(s.dir, "campaigns", digest.Of([]byte(root)).Hex()[:32])
+	if have, err := os.ReadFile(path); err == nil && string(have) == root+"\n" {
+		return nil
+	}
+	if _, err := s.write(); err != nil {
+		return err
+	}
+	err := os.Mkdir(filepath.Dir(path), 0o700)
+	if err == nil || errors.Is(err, os.ErrExist) {
+		err = writeWhole(path, []byte(root+"\n"))
+	}
+	if err != nil {
+		return fault("write", s.dir, err)
+	}
+	s.commits.directory(s.dir)
+	s.commits.directory(filepath.Dir(path))
+	return nil
+}
+
+// Campaigns implements cache.Store.
+func (s *Store) Campaigns() ([]string, error) {
+	dir := filepath.Join(s.dir, "campaigns")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault("read", s.dir, err)
+	}
+	var roots []string
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, fault("read", s.dir, err)
+		}
+		// What a crash left half written has another name and no newline.
+		if root, ok := strings.CutSuffix(string(b), "\n"); ok && !strings.Contains(e.Name(), ".") {
+			roots = append(roots, root)
+		}
+	}
+	slices.Sort(roots)
+	return roots, nil
+}

@@ -1,0 +1,244 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// packIndex knows where small blobs lie. It is read at the first question about a blob, not at open.
+type packIndex struct {
+	dir string
+
+	mu     sync.Mutex
+	opened bool
+	packs  []*packFile
+	known  map[int]bool // numbers of packs that are open
+	last   int          // greatest writer number known
+	own    *packFile    // the one this handle writes, or nil
+	heads  map[[32]byte]int32
+	places []place
+	lost   []Problem // damage met while scanning
+}
+
+// place is where a copy of a blob lies; next is another copy, plus one.
+type place struct {
+	offset int64
+	size   uint32
+	next   int32
+	pack   int32 // index into packs
+	bad    bool  // found damaged
+}
+
+// packFile is one pack and how far it was read.
+type packFile struct {
+	id      int
+	index   int32
+	file    *os.File
+	end     int64 // entries before this offset are in the index
+	durable int64 // entries before this offset were synced by this handle
+}
+
+func (x *packIndex) init(dir string) {
+	x.dir = dir
+	x.known = map[int]bool{}
+	x.heads = map[[32]byte]int32{}
+}
+
+// open lists the packs once. mu is held.
+func (x *packIndex) open() error {
+	if x.opened {
+		return nil
+	}
+	for _, kind := range []struct{ dir, suffix string }{{"log", ".log"}, {"pack", ".pack"}} {
+		ids, err := listIDs(filepath.Join(x.dir, kind.dir), kind.suffix)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			x.last = max(x.last, id)
+		}
+	}
+	x.opened = true
+	return nil
+}
+
+// refresh reads what others appended. mu is held.
+func (x *packIndex) refresh() error {
+	if err := x.open(); err != nil {
+		return err
+	}
+	if err := x.addNew(); err != nil {
+		return err
+	}
+	for _, p := range x.packs {
+		if p == x.own {
+			continue
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(int(p.file.Fd()), &st); err != nil {
+			return fmt.Errorf("read pack %s: %w", p.file.Name(), err)
+		}
+		if st.Size > p.end {
+			if err := x.scan(p, st.Size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addNew opens the packs that are not open yet. A writer has a log first, and its number is always the next.
+func (x *packIndex) addNew() error {
+	var st unix.Stat_t
+	for unix.Stat(logPath(x.dir, x.last+1), &st) == nil {
+		x.last++
+	}
+	for id := 1; id <= x.last; id++ {
+		if x.known[id] {
+			continue
+		}
+		f, err := os.Open(packPath(x.dir, id))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		x.add(id, f)
+	}
+	return nil
+}
+
+func (x *packIndex) add(id int, f *os.File) {
+	x.packs = append(x.packs, &packFile{id: id, index: int32(len(x.packs)), file: f})
+	x.known[id] = true
+}
+
+func (x *packIndex) scan(p *packFile, size int64) error {
+	end, gaps, err := scanPack(p.file, p.end, size, func(d digest.Digest, offset int64) { x.insert(d, p, offset) })
+	p.end = end
+	for _, g := range gaps {
+		x.lost = append(x.lost, Problem{Kind: DamagedPack, Path: p.file.Name(), Offset: g.offset,
+			Detail: fmt.Sprintf("%d bytes hold no blob", g.length)})
+	}
+	if err != nil {
+		return fmt.Errorf("read pack %s: %w", p.file.Name(), err)
+	}
+	return nil
+}
+
+func (x *packIndex) insert(d digest.Digest, p *packFile, offset int64) {
+	x.places = append(x.places, place{offset: offset, size: uint32(d.Size), next: x.heads[d.Sum], pack: p.index})
+	x.heads[d.Sum] = int32(len(x.places))
+}
+
+// adopt makes the pack of writer id, open for writing as f, the one to append to. The log's lock is held, so its tail is
+// nobody's: it is cut where the last whole entry ends. mu is held.
+func (x *packIndex) adopt(id int, f *os.File) error {
+	if err := x.refresh(); err != nil {
+		return err
+	}
+	for _, p := range x.packs {
+		if p.id != id {
+			continue
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		x.own = p
+		if p.end < info.Size() {
+			return f.Truncate(p.end)
+		}
+		return nil
+	}
+	return fmt.Errorf("open pack %s: it vanished", f.Name())
+}
+
+// find returns the places of d that were not found damaged, as of now, and whether there are damaged ones.
+func (x *packIndex) find(d digest.Digest) (good []place, damaged bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if good, damaged = x.lookup(d); len(good) > 0 {
+		return good, damaged, nil
+	}
+	if err := x.refresh(); err != nil {
+		return nil, false, err
+	}
+	good, damaged = x.lookup(d)
+	return good, damaged, nil
+}
+
+// lookup finds d in what is indexed, newest copy first. mu is held.
+func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool) {
+	for i := x.heads[d.Sum]; i != 0; i = x.places[i-1].next {
+		at := x.places[i-1]
+		switch {
+		case int64(at.size) != d.Size:
+		case at.bad:
+			damaged = true
+		default:
+			good = append(good, at)
+		}
+	}
+	return good, damaged
+}
+
+// drop marks the copy of d at a place as damaged.
+func (x *packIndex) drop(d digest.Digest, bad place) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := x.heads[d.Sum]; i != 0; i = x.places[i-1].next {
+		if at := &x.places[i-1]; at.pack == bad.pack && at.offset == bad.offset {
+			at.bad = true
+		}
+	}
+}
+
+// read returns the verified bytes of d at a place, or why they are not those of d.
+func (x *packIndex) read(d digest.Digest, at place) ([]byte, error) {
+	x.mu.Lock()
+	f := x.packs[at.pack].file
+	x.mu.Unlock()
+	b := make([]byte, int64(headerLen)+d.Size)
+	if _, err := f.ReadAt(b, at.offset); errors.Is(err, io.EOF) {
+		return nil, cache.ErrCorrupt{Digest: d, Detail: fmt.Sprintf("%s ends within it", f.Name())}
+	} else if err != nil {
+		return nil, err
+	}
+	if have := digest.Of(b[headerLen:]); have != d {
+		return nil, cache.ErrCorrupt{Digest: d, Detail: fmt.Sprintf("%s at offset %d holds %s", f.Name(), at.offset, have)}
+	}
+	return b[headerLen:], nil
+}
+
+// append writes one framed entry of d through f, which is the own pack. mu is held.
+func (x *packIndex) append(f *os.File, d digest.Digest, frame []byte) error {
+	p := x.own
+	if _, err := f.WriteAt(frame, p.end); err != nil {
+		_ = f.Truncate(p.end) // the next append writes over what this one left, so a failure costs nothing
+		return err
+	}
+	x.insert(d, p, p.end)
+	p.end += int64(len(frame))
+	return nil
+}
+
+func (x *packIndex) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var errs []error
+	for _, p := range x.packs {
+		errs = append(errs, p.file.Close())
+	}
+	return errors.Join(errs...)
+}

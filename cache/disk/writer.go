@@ -1,0 +1,173 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ufbuild/ufbuild/cache/recordlog"
+)
+
+// writer is what a handle that writes holds: a locked log and, once a small blob came, the pack of the same number.
+type writer struct {
+	id   int
+	log  *recordlog.Writer
+	pack *os.File     // nil until the first small blob
+	temp atomic.Int64 // files made below tmp so far
+}
+
+func logPath(dir string, id int) string {
+	return filepath.Join(dir, "log", fmt.Sprintf("%05d.log", id))
+}
+
+func packPath(dir string, id int) string {
+	return filepath.Join(dir, "pack", fmt.Sprintf("%05d.pack", id))
+}
+
+// listIDs returns the writer numbers among the names of a directory, in ascending order. No directory means none.
+func listIDs(dir, suffix string) ([]int, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var ids []int
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), suffix)
+		id, bad := strconv.Atoi(digits)
+		if ok && bad == nil && id > 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// write returns the handle's writer, becoming one at the first call.
+func (s *Store) write() (*writer, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	switch {
+	case s.closed:
+		return nil, fault("write", s.dir, os.ErrClosed)
+	case s.readOnly:
+		return nil, fault("write", s.dir, ErrReadOnly)
+	case s.writer != nil:
+		return s.writer, nil
+	}
+	w, err := s.becomeWriter()
+	if err != nil {
+		return nil, fault("write", s.dir, err)
+	}
+	s.writer = w
+	return w, nil
+}
+
+func (s *Store) becomeWriter() (*writer, error) {
+	if err := s.makeLayout(); err != nil {
+		return nil, err
+	}
+	for id := 1; ; id++ {
+		log, created, err := recordlog.OpenWriter(logPath(s.dir, id))
+		if errors.Is(err, recordlog.ErrLocked) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if created {
+			s.commits.directory(filepath.Join(s.dir, "log"))
+		}
+		w := &writer{id: id, log: log}
+		if err := errors.Join(s.actions.adopt(w), s.sweepTemp(id)); err != nil {
+			_ = log.Close()
+			return nil, err
+		}
+		return w, nil
+	}
+}
+
+// makeLayout makes what every store has. It may run in several processes at once.
+func (s *Store) makeLayout() error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{"log", "pack", "blobs", "tmp"} {
+		if err := os.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	_, err := os.Lstat(filepath.Join(s.dir, formatName))
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	s.commits.directory(filepath.Dir(s.dir))
+	s.commits.directory(s.dir)
+	return writeWhole(filepath.Join(s.dir, formatName), []byte(formatText))
+}
+
+// writeWhole makes the file at path appear with all of its bytes.
+func writeWhole(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// openPack opens the writer's pack for appending and cuts what a dead predecessor left half written. packs.mu is held.
+func (w *writer) openPack(s *Store) error {
+	path := packPath(s.dir, w.id)
+	_, err := os.Lstat(path)
+	created := errors.Is(err, os.ErrNotExist)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if created {
+		s.commits.directory(filepath.Join(s.dir, "pack"))
+	}
+	if err := s.packs.adopt(w.id, f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	w.pack = f
+	return nil
+}
+
+// tempPrefix begins the names of files that writer id has below tmp.
+func tempPrefix(id int) string { return fmt.Sprintf("%05d-", id) }
+
+// sweepTemp removes what a dead predecessor of writer id left below tmp. Its lock is ours, so nobody writes them.
+func (s *Store) sweepTemp(id int) error {
+	tmp := filepath.Join(s.dir, "tmp")
+	entries, err := os.ReadDir(tmp)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), tempPrefix(id)) {
+			if err := os.Remove(filepath.Join(tmp, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writer) close() error {
+	if w.pack == nil {
+		return w.log.Close()
+	}
+	return errors.Join(w.pack.Close(), w.log.Close())
+}
