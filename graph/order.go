@@ -70,6 +70,9 @@ func (g *Graph) computePos() {
 	}
 }
 
+// Sorted returns a copy of ids in topological order, nodes of cycles last, each once.
+func (g *Graph) Sorted(ids []NodeID) []NodeID { return g.sortTopologically(slices.Clone(ids)) }
+
 // sortTopologically orders ids as Order does, nodes of cycles last, and drops repetitions.
 func (g *Graph) sortTopologically(ids []NodeID) []NodeID {
 	slices.SortFunc(ids, func(a, b NodeID) int { return int(g.pos[a] - g.pos[b]) })
