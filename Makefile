@@ -1,0 +1,36 @@
+# Targets for people and for .ci/run. Everything works in a fresh clone with Go and make.
+
+GO ?= go
+FUZZTIME ?= 20s
+BENCH ?= .
+
+.PHONY: build test check golden fuzz bench crash
+
+build: ## the program at bin/ufbuild
+	$(GO) build -o bin/ufbuild ./cmd/ufbuild
+
+test: ## every test
+	$(GO) test ./...
+
+check: ## formatting, vet, the policy and the tests
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt -w $$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) test ./cmd/ufbuild -run 'TestPolicy' -count 1
+	$(GO) test ./...
+
+golden: ## write golden files and reference pages anew; "git diff" shows what changed
+	$(GO) test ./cmd/ufbuild ./graph/... ./lang/... -update
+
+fuzz: ## every fuzzer for FUZZTIME
+	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+	  for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+	    echo "$$name in $$(dirname $$file)"; \
+	    $(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; \
+	  done; \
+	done
+
+bench: ## benchmarks; BENCH=Name chooses
+	$(GO) test ./... -run '^$$' -bench '$(BENCH)' -benchmem
+
+crash: build ## kill builds at random instants and prove that nothing is lost
+	$(GO) test ./cmd/ufbuild -run 'TestCrash' -count 1 -v
