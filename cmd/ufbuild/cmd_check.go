@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	format string
+	warn   string
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check [PATH…]",
+		Short: "Validate everything that can be known before a run",
+		Long: `Reads the campaign and reports every problem at once: syntax, names, types, prompts,
+phases, topology, contracts, inputs and paths. Nothing runs and nothing is written.
+A PATH is a campaign directory or file; without one the nearest campaign is checked.
+
+Exit code 1 says that an error was found. "ufbuild explain CODE" tells more about one.`,
+		Example: `  ufbuild check
+  ufbuild check -W error
+  ufbuild check --format sarif > check.sarif
+  ufbuild check examples/*`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, paths []string) error { return a.check(paths, f) },
+	}
+	cmd.Flags().StringVar(&f.format, "format", "text", "`FORMAT`: text, json, sarif or github")
+	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`warn`, or error to make warnings errors")
+	return cmd
+}
+
+func (a *app) check(paths []string, f checkFlags) error {
+	if a.json {
+		f.format = "json"
+	}
+	if err := oneOf("format", f.format, "text", "json", "sarif", "github"); err != nil {
+		return err
+	}
+	if err := oneOf("warnings", f.warn, "warn", "error"); err != nil {
+		return err
+	}
+	sources := map[string][]byte{}
+	var all lang.Diagnostics
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		ds, err := a.checkPath(path, sources)
+		if err != nil {
+			return err
+		}
+		all = append(all, ds...)
+	}
+	if f.warn == "error" {
+		for i := range all {
+			all[i].Severity = lang.Error
+		}
+	}
+	if err := a.writeCheck(all, sources, f.format); err != nil {
+		return fmt.Errorf("write diagnostics: %w", err)
+	}
+	if all.HasErrors() {
+		return exit(exitFailed)
+	}
+	return nil
+}
+
+// checkPath checks one campaign. Its diagnostics name files as they can be opened from here; sources
+// gets the text of each.
+func (a *app) checkPath(path string, sources map[string][]byte) (lang.Diagnostics, error) {
+	o, ds, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	if path != "" {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, usageErrorf("check campaign: %w", err)
+		}
+		o.Dir, o.File = path, ""
+		if !info.IsDir() {
+			o.Dir, o.File = "", path
+		}
+	}
+	l := loadWith(o, ds)
+	prefix := fromHere(l.campaign.Root)
+	for _, f := range l.campaign.Files {
+		sources[joinSlash(prefix, f.Path)] = f.Bytes
+	}
+	for i := range l.problems {
+		relocate(&l.problems[i], prefix)
+	}
+	return l.problems, nil
+}
+
+// fromHere returns the slash path from the working directory to a directory; "" for the directory
+// itself, and the absolute path where there is no way.
+func fromHere(dir string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return filepath.ToSlash(dir)
+	}
+	rel, err := filepath.Rel(here, dir)
+	if err != nil {
+		return filepath.ToSlash(dir)
+	}
+	if rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+func joinSlash(prefix, file string) string {
+	if prefix == "" || file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return prefix + "/" + file
+}
+
+// relocate puts a prefix before every file a diagnostic names.
+func relocate(d *lang.Diagnostic, prefix string) {
+	if d.Subject != nil {
+		subject := *d.Subject
+		subject.File = joinSlash(prefix, subject.File)
+		d.Subject = &subject
+	}
+	related := make([]lang.Related, len(d.Related))
+	for i, r := range d.Related {
+		r.Range.File = joinSlash(prefix, r.Range.File)
+		related[i] = r
+	}
+	d.Related = related
+	if d.Fix != nil {
+		fix := *d.Fix
+		fix.Range.File = joinSlash(prefix, fix.Range.File)
+		d.Fix = &fix
+	}
+}
+
+func (a *app) writeCheck(ds lang.Diagnostics, sources map[string][]byte, format string) error {
+	source := func(file string) ([]byte, bool) {
+		src, ok := sources[file]
+		return src, ok
+	}
+	annotate := lang.AnnotationOptions{Source: source, Version: version().Version}
+	switch format {
+	case "json":
+		return lang.WriteJSON(a.out, ds)
+	case "sarif":
+		return lang.WriteSARIF(a.out, ds, annotate)
+	case "github":
+		return lang.WriteGitHub(a.out, ds, annotate)
+	}
+	o := lang.TextOptions{Color: a.outTerm.Color, Width: a.outTerm.Width}
+	if err := lang.WriteText(a.out, ds, source, o); err != nil {
+		return err
+	}
+	if len(ds) == 0 {
+		fmt.Fprintln(a.err, "no problems found")
+		return nil
+	}
+	_, err := fmt.Fprintf(a.out, "\n%s\n", tally(ds))
+	return err
+}

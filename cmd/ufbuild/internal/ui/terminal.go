@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Terminal is what is known of a writer.
+type Terminal struct {
+	IsTTY bool
+	Color bool
+	Width int // columns; 0 when it is not a terminal
+}
+
+// Detect looks at a writer and at NO_COLOR, CLICOLOR_FORCE and TERM, in this order of strength.
+func Detect(w io.Writer, getenv func(string) string) Terminal {
+	var t Terminal
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		t.IsTTY = true
+		t.Width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	t.Color = useColor(t.IsTTY, getenv)
+	return t
+}
+
+// useColor implements no-color.org and bixense.com/clicolors.
+func useColor(tty bool, getenv func(string) string) bool {
+	if getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return tty && getenv("TERM") != "dumb" && getenv("CLICOLOR") != "0"
+}
+
+// Style wraps text in colours, or leaves it alone. The zero Style leaves it alone.
+type Style struct{ on bool }
+
+// Style returns the colours of a terminal.
+func (t Terminal) Style() Style { return Style{t.Color} }
+
+func (s Style) paint(code, text string) string {
+	if !s.on || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Bold is for headings and names.
+func (s Style) Bold(text string) string { return s.paint("1", text) }
+
+// Dim is for what may be overlooked.
+func (s Style) Dim(text string) string { return s.paint("2", text) }
+
+// Good is for success.
+func (s Style) Good(text string) string { return s.paint("32", text) }
+
+// Bad is for failures.
+func (s Style) Bad(text string) string { return s.paint("1;31", text) }
+
+// Warn is for what needs a look.
+func (s Style) Warn(text string) string { return s.paint("33", text) }

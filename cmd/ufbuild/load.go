@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// loaded is a campaign, its graph and what is wrong with them.
+type loaded struct {
+	campaign *lang.Campaign
+	graph    *graph.Graph
+	problems lang.Diagnostics
+}
+
+// load reads the campaign the flags name, problems included. requireValues is for verbs that run or
+// price tasks: a variable without a value is an error for them.
+func (a *app) load(requireValues bool) (*loaded, error) {
+	o, ds, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	o.RequireValues = requireValues
+	return loadWith(o, ds), nil
+}
+
+func loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
+	c, found := lang.Load(o)
+	ds = append(ds, found...)
+	g, found := graph.Build(c)
+	ds = append(ds, found...)
+	ds.Sort()
+	return &loaded{campaign: c, graph: g, problems: ds}
+}
+
+// loadSound is load for verbs that need a campaign without errors. It prints every problem; errors
+// end with exit code 2.
+func (a *app) loadSound(requireValues bool) (*loaded, error) {
+	l, err := a.load(requireValues)
+	if err != nil {
+		return nil, err
+	}
+	if len(l.problems) > 0 {
+		if err := a.printProblems(l); err != nil {
+			return nil, err
+		}
+	}
+	if l.problems.HasErrors() {
+		return nil, exit(exitUsage)
+	}
+	return l, nil
+}
+
+// printProblems writes diagnostics for people to stderr.
+func (a *app) printProblems(l *loaded) error {
+	o := lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width}
+	if err := lang.WriteText(a.err, l.problems, l.campaign.Source, o); err != nil {
+		return fmt.Errorf("write diagnostics: %w", err)
+	}
+	fmt.Fprintf(a.err, "\n%s\n", tally(l.problems))
+	return nil
+}
+
+// tally says how many problems there are.
+func tally(ds lang.Diagnostics) string {
+	var parts []string
+	if n := ds.Count(lang.Error); n > 0 {
+		parts = append(parts, ui.Count(n, "error"))
+	}
+	if n := ds.Count(lang.Warning); n > 0 {
+		parts = append(parts, ui.Count(n, "warning"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// options turns the shared flags into what lang needs. Problems in variable files are diagnostics.
+func (a *app) options() (lang.Options, lang.Diagnostics, error) {
+	o := lang.Options{Dir: a.dir, File: a.file, Preset: a.preset, Environ: a.environ, Version: version().Version}
+	if o.Dir == "" {
+		o.Dir = "."
+	}
+	var problems lang.Diagnostics
+	for _, v := range a.vars {
+		if !v.file {
+			name, value, _ := strings.Cut(v.text, "=")
+			o.Vars = append(o.Vars, lang.VarInput{Name: name, Value: value, Origin: "--var"})
+			continue
+		}
+		src, err := os.ReadFile(v.text)
+		if err != nil {
+			return o, nil, usageErrorf("read variable file: %w", err)
+		}
+		vars, ds := lang.ParseVarFile(v.text, src)
+		o.Vars, problems = append(o.Vars, vars...), append(problems, ds...)
+	}
+	for _, text := range a.sets {
+		set, err := parseSet(text)
+		if err != nil {
+			return o, nil, err
+		}
+		o.Sets = append(o.Sets, set)
+	}
+	return o, problems, nil
+}
+
+// parseSet reads task.NAME.SETTING=VALUE; a setting may have a dot (retry.attempts).
+func parseSet(text string) (lang.SetInput, error) {
+	key, value, ok := strings.Cut(text, "=")
+	parts := strings.SplitN(strings.TrimSpace(key), ".", 3)
+	if !ok || len(parts) != 3 || parts[0] != "task" {
+		return lang.SetInput{}, usageErrorf("--set %q: write it as task.NAME.SETTING=VALUE", text)
+	}
+	return lang.SetInput{Task: parts[1], Setting: parts[2], Value: value}, nil
+}

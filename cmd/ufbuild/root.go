@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+const programName = "ufbuild"
+
+// process is what the operating system gives a program.
+type process struct {
+	args    []string
+	environ []string
+	in      io.Reader
+	out     io.Writer
+	err     io.Writer
+}
+
+// getenv returns a variable of the environment, "" when it is not set.
+func (p *process) getenv(name string) string {
+	value, _ := p.lookupenv(name)
+	return value
+}
+
+// lookupenv returns a variable of the environment; the last one wins, as for the C library.
+func (p *process) lookupenv(name string) (string, bool) {
+	for i := len(p.environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(p.environ[i], name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// app is one invocation: the process and the flags every verb shares.
+type app struct {
+	*process
+	outTerm, errTerm ui.Terminal
+
+	dir      string
+	file     string
+	vars     []varFlag // --var and --var-file in the order given
+	preset   string
+	sets     []string
+	json     bool
+	store    string
+	progress string
+}
+
+// run is the whole program as a function from a process to its exit code.
+func run(p *process) (code int) {
+	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv)}
+	defer func() {
+		if cause := recover(); cause != nil {
+			code = bugReport(p.err, cause)
+		}
+	}()
+	root := newRoot(a)
+	root.SetArgs(p.args)
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	return exitCode(root.Execute(), p.err, a.errTerm.Style())
+}
+
+// newRoot makes the command tree.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   programName,
+		Short: "Build campaigns of agent prompts and commands",
+		Long: `ufbuild builds campaigns: tasks that hand prompts to AI agents or run commands,
+declared in campaign.hcl. A task runs again only when something it depends on
+changed in content, and whatever was paid for is kept.
+
+Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
+		Example: `  ufbuild init hello     a campaign that runs at once
+  ufbuild check          find every mistake before a cent is spent
+  ufbuild plan           what a build would do, and why
+  ufbuild build          do it`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.ArbitraryArgs,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return unknownVerb(root, args[0])
+	}
+	a.bindFlags(root)
+	root.AddCommand(a.verbs()...)
+	root.SetFlagErrorFunc(flagError)
+	for _, verb := range root.Commands() {
+		verb.Args = usageArgs(verb.Args)
+		verb.DisableFlagsInUseLine = true
+	}
+	root.SetHelpCommand(&cobra.Command{Use: "help [VERB]", Short: "Help for a verb", RunE: func(_ *cobra.Command, args []string) error {
+		verb, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return unknownVerb(root, args[0])
+		}
+		return verb.Help()
+	}})
+	return root
+}
+
+// verbs makes every verb.
+func (a *app) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		a.checkCommand(),
+		a.graphCommand(),
+		a.varsCommand(),
+		a.versionCommand(),
+		a.completionCommand(),
+	}
+}
+
+// bindFlags declares the flags that mean the same for every verb.
+func (a *app) bindFlags(root *cobra.Command) {
+	fs := root.PersistentFlags()
+	fs.StringVarP(&a.dir, "directory", "C", "", "look for the campaign from `DIR` upward")
+	fs.StringVarP(&a.file, "file", "f", "", "use this campaign `FILE`; its directory is the root")
+	fs.Var(&varsValue{&a.vars, false}, "var", "set a variable, `NAME=VALUE`")
+	fs.Var(&varsValue{&a.vars, true}, "var-file", "set variables from an HCL `FILE` of NAME = value lines")
+	fs.StringVar(&a.preset, "preset", "", "take variable values from the preset `NAME`")
+	fs.StringArrayVar(&a.sets, "set", nil, "override a setting, `task.NAME.SETTING=VALUE`")
+	fs.BoolVar(&a.json, "json", false, "print one JSON document, or one a line for verbs that go on")
+	fs.StringVar(&a.store, "store", a.getenv("UFBUILD_STORE"), "keep results in `DIR` (UFBUILD_STORE)")
+	fs.StringVar(&a.progress, "progress", "auto", "how a build reports, `MODE`: auto, tty, plain, json or none")
+}
+
+// unknownVerb suggests the verb that was meant.
+func unknownVerb(root *cobra.Command, name string) error {
+	var names []string
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() {
+			names = append(names, append(verb.Aliases, verb.Name())...)
+		}
+	}
+	if meant := lang.Suggest(name, names); meant != "" {
+		return usageErrorf("there is no verb %q; did you mean %q?", name, meant)
+	}
+	return usageErrorf("there is no verb %q\nhint: \"ufbuild --help\" lists the verbs", name)
+}
+
+// flagError adds what to do to pflag's words.
+func flagError(cmd *cobra.Command, err error) error {
+	var names []string
+	cmd.Flags().VisitAll(func(f *flagDecl) { names = append(names, "--"+f.Name) })
+	hint := fmt.Sprintf("\"%s --help\" lists the flags", cmd.CommandPath())
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: "); ok {
+		if meant := lang.Suggest(name, names); meant != "" {
+			hint = fmt.Sprintf("did you mean %s?", meant)
+		}
+	}
+	return usageErrorf("%w\nhint: %s", err, hint)
+}
+
+// usageArgs makes the errors of a check of positional arguments usage errors. A verb without a check
+// takes no arguments.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageErrorf("%s\nhint: usage: %s", argsWords(cmd, args, err), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// argsWords replaces cobra's words where they mislead: an argument too many is not a command.
+func argsWords(cmd *cobra.Command, args []string, err error) string {
+	if strings.HasPrefix(err.Error(), "unknown command") {
+		return fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0])
+	}
+	return err.Error()
+}
