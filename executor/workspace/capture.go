@@ -1,0 +1,333 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// Capture stores what is in the workspace of attempt. laid is what Materialize returned, nil when
+// another process made the workspace. mask are secret values. What is wrong with an output is a
+// problem in the result; an error means that something could not be stored or read, and that the
+// workspace must stay.
+func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, outputs []Output, mask []string) (Captured, error) {
+	if laid == nil {
+		laid = loadLaid(filepath.Join(attempt, laidList))
+	}
+	c, err := newCapture(ctx, filepath.Join(attempt, Dir), cas, laid, mask)
+	if err != nil {
+		return Captured{}, err
+	}
+	defer c.dir.Close()
+	c.scan = scanner{dir: c.fd, force: true, enter: func(string) bool { return true }}
+	if err := c.scan.scan(); err != nil {
+		return Captured{}, err
+	}
+	if err := c.outputs(outputs); err != nil {
+		return Captured{}, err
+	}
+	return c.out, c.leftovers()
+}
+
+// CaptureInplace stores the outputs of a task that ran in the campaign root. There are no leftovers:
+// what else is there is the project. Wildcards do not look into directories for which skip is true.
+func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []Output, skip func(path string) bool, mask []string) (Captured, error) {
+	c, err := newCapture(ctx, root, cas, &Laid{}, mask)
+	if err != nil {
+		return Captured{}, err
+	}
+	defer c.dir.Close()
+	var bases []string
+	for _, o := range outputs {
+		for _, g := range o.Tree {
+			base, _ := doublestar.SplitPattern(g)
+			bases = append(bases, base)
+		}
+	}
+	c.scan = scanner{dir: c.fd, enter: func(p string) bool { return leads(p, bases) && !skip(p) }}
+	if len(bases) > 0 {
+		if err := c.scan.scan(); err != nil {
+			return Captured{}, err
+		}
+	}
+	return c.out, c.outputs(outputs)
+}
+
+// leads reports whether matches of a glob with one of bases may lie below dir.
+func leads(dir string, bases []string) bool {
+	for _, b := range bases {
+		if b == "." || dir == b || strings.HasPrefix(dir, b+"/") || strings.HasPrefix(b, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// capture is one Capture.
+type capture struct {
+	ctx     context.Context
+	cas     cache.CAS
+	laid    *Laid
+	mask    []string
+	masking bool
+	dir     *os.File
+	fd      int
+	scan    scanner
+	taken   map[string]bool // paths that are outputs
+	out     Captured
+}
+
+func newCapture(ctx context.Context, dir string, cas cache.CAS, laid *Laid, mask []string) (*capture, error) {
+	h, err := openDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("capture workspace: %w", err)
+	}
+	return &capture{
+		ctx: ctx, cas: cas, laid: laid, mask: mask, masking: !NewMasker(mask).Empty(),
+		dir: h, fd: int(h.Fd()), taken: map[string]bool{},
+	}, nil
+}
+
+func (c *capture) problem(output, format string, args ...any) {
+	c.out.Problems = append(c.out.Problems, fmt.Sprintf("output %q: %s", output, fmt.Sprintf(format, args...)))
+}
+
+func (c *capture) outputs(outputs []Output) error {
+	for _, o := range outputs {
+		var taken cache.Output
+		var err error
+		if o.Path != "" {
+			taken, err = c.file(o)
+		} else {
+			taken, err = c.tree(o)
+		}
+		if err != nil {
+			return err
+		}
+		c.out.Outputs = append(c.out.Outputs, taken)
+	}
+	return nil
+}
+
+// file captures one declared file. A link to a file in the workspace counts as that file.
+func (c *capture) file(o Output) (cache.Output, error) {
+	out := cache.Output{Name: o.Name}
+	var st unix.Stat_t
+	err := unix.Fstatat(c.fd, o.Path, &st, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+		return out, nil
+	case errors.Is(err, unix.ELOOP):
+		c.problem(o.Name, "%s is a link that leads nowhere", o.Path)
+		return out, nil
+	case err != nil:
+		return out, wrap("capture", o.Path, err)
+	}
+	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFLNK {
+		c.problem(o.Name, "%s is %s, not a file", o.Path, kindName(kind))
+		return out, nil
+	}
+	fd, err := c.open(o.Path, 0)
+	if err != nil {
+		return out, c.cannotOpen(o.Name, o.Path, err)
+	}
+	defer unix.Close(fd)
+	d, st, err := c.store(o.Name, o.Path, fd)
+	if err != nil || d.IsZero() {
+		return out, err
+	}
+	c.taken[o.Path] = true
+	out.Exists, out.Digest, out.Mode = true, d, st.Mode&0o777
+	return out, nil
+}
+
+// open opens a file for reading; a file of ours that its maker cannot read is made readable.
+func (c *capture) open(p string, resolve uint64) (int, error) {
+	fd, err := openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
+	if errors.Is(err, unix.EACCES) && c.scan.force {
+		var st unix.Stat_t
+		if unix.Fstatat(c.fd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
+			unix.Fchmodat(c.fd, p, st.Mode&0o777|0o400, 0) == nil {
+			fd, err = openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
+			if chErr := unix.Fchmodat(c.fd, p, st.Mode&0o777, 0); err == nil && chErr != nil {
+				unix.Close(fd)
+				return -1, chErr
+			}
+		}
+	}
+	return fd, err
+}
+
+// cannotOpen turns what the task is to blame for into a problem, and leaves the rest an error.
+func (c *capture) cannotOpen(output, p string, err error) error {
+	switch {
+	case errors.Is(err, unix.EXDEV):
+		c.problem(output, "%s is a link that leaves the workspace, which is refused", p)
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
+		c.problem(output, "%s is a link that leads nowhere", p)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.ENXIO):
+		c.problem(output, "%s cannot be read: %v", p, err)
+	default:
+		return wrap("capture", p, err)
+	}
+	return nil
+}
+
+// smallFile is what is read at once. Larger files are streamed.
+const smallFile = bufferSize
+
+// store puts an open file into the store. A zero digest means a problem was noted.
+func (c *capture) store(output, p string, fd int) (digest.Digest, unix.Stat_t, error) {
+	var st, after unix.Stat_t
+	if err := c.ctx.Err(); err != nil {
+		return digest.Digest{}, st, err
+	}
+	if err := unix.Fstat(fd, &st); err != nil {
+		return digest.Digest{}, st, wrap("capture", p, err)
+	}
+	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG {
+		c.problem(output, "%s is %s, not a file", p, kindName(kind))
+		return digest.Digest{}, st, nil
+	}
+	d, secret, err := putFile(c.cas, fd, st.Size, c.masker())
+	if err != nil {
+		return d, st, wrap("capture", p, err)
+	}
+	if err := unix.Fstat(fd, &after); err != nil {
+		return d, st, wrap("capture", p, err)
+	}
+	if stampFrom(&after) != stampFrom(&st) || secret < 0 && d.Size != st.Size {
+		c.problem(output, "%s changes while it is captured", p)
+		return digest.Digest{}, st, nil
+	}
+	if secret >= 0 {
+		c.problem(output, "%s holds a secret value at byte %d; it is stored masked", p, secret)
+	}
+	return d, st, nil
+}
+
+// masker returns a fresh masker, or nil when there is nothing to mask.
+func (c *capture) masker() *Masker {
+	if !c.masking {
+		return nil
+	}
+	return NewMasker(c.mask)
+}
+
+// tree captures a snapshot of everything that matches. Directories count where they are empty or have
+// a mode of their own.
+func (c *capture) tree(o Output) (cache.Output, error) {
+	var tree cache.Tree
+	for i := range c.scan.found {
+		f := &c.scan.found[i]
+		if !matches(o.Tree, f.path) {
+			continue
+		}
+		e, ok, err := c.entry(o.Name, f)
+		if err != nil {
+			return cache.Output{}, err
+		}
+		if ok {
+			tree.Entries = append(tree.Entries, e)
+			c.taken[f.path] = true
+		}
+	}
+	for _, dir := range c.scan.trouble {
+		c.problem(o.Name, "%s cannot be read", dir)
+	}
+	c.compare(&tree, o.Tree)
+	d, err := putTree(c.cas, tree)
+	return cache.Output{Name: o.Name, Tree: true, Exists: len(tree.Entries) > 0, Digest: d}, err
+}
+
+func matches(globs []string, p string) bool {
+	for _, g := range globs {
+		if doublestar.MatchUnvalidated(g, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// entry captures one path of a tree.
+func (c *capture) entry(output string, f *found) (cache.Entry, bool, error) {
+	e := cache.Entry{Path: f.path, Mode: f.mode()}
+	switch f.kind() {
+	case unix.S_IFDIR:
+		e.Kind = cache.Dir
+		return e, f.empty || e.Mode != 0o755, nil
+	case unix.S_IFLNK:
+		target, err := readlink(c.fd, f.path)
+		if err != nil {
+			return e, false, wrap("capture", f.path, err)
+		}
+		if !cache.LinkInside(f.path, target) {
+			c.problem(output, "%s is a link that leaves the workspace, to %s, which is refused", f.path, target)
+			return e, false, nil
+		}
+		return cache.Entry{Path: f.path, Kind: cache.Link, Target: target}, true, nil
+	case unix.S_IFREG:
+		fd, err := c.open(f.path, unix.RESOLVE_NO_SYMLINKS)
+		if err != nil {
+			return e, false, c.cannotOpen(output, f.path, err)
+		}
+		defer unix.Close(fd)
+		e.Kind = cache.File
+		e.Digest, _, err = c.store(output, f.path, fd)
+		return e, err == nil && !e.Digest.IsZero(), err
+	}
+	c.problem(output, "%s is %s, which cannot be stored", f.path, kindName(f.kind()))
+	return e, false, nil
+}
+
+// compare notes what the tree deleted and changed of what was inherited.
+func (c *capture) compare(tree *cache.Tree, globs []string) {
+	if len(c.laid.inherited) == 0 {
+		return
+	}
+	kept := make(map[string]bool, len(tree.Entries))
+	for _, e := range tree.Entries {
+		kept[e.Path] = true
+		if c.laid.inherited[e.Path] != e {
+			tree.Changed = append(tree.Changed, e.Path)
+		}
+	}
+	for p, e := range c.laid.inherited {
+		if !kept[p] && e.Kind != cache.Dir && matches(globs, p) {
+			tree.Deleted = append(tree.Deleted, p)
+		}
+	}
+}
+
+// putTree stores a tree.
+func putTree(cas cache.CAS, tree cache.Tree) (digest.Digest, error) {
+	text, err := tree.Encode()
+	if err != nil {
+		return digest.Digest{}, fmt.Errorf("capture tree: %w", err)
+	}
+	return cache.PutBytes(cas, text)
+}
+
+// kindName says what something is that is not a file.
+func kindName(kind uint32) string {
+	switch kind {
+	case unix.S_IFDIR:
+		return "a directory"
+	case unix.S_IFIFO:
+		return "a named pipe"
+	case unix.S_IFSOCK:
+		return "a socket"
+	case unix.S_IFLNK:
+		return "a link"
+	}
+	return "a device"
+}

@@ -1,0 +1,105 @@
+package workspace
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// bufferSize is how much is read at once: BLAKE3 is at its full speed from 128 KiB on.
+const bufferSize = 256 << 10
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
+
+// copySource copies a file below the root and checks its bytes on the way. A large file is cloned
+// where the file system can, and the clone is what is checked: nobody else writes to it.
+func copySource(root, to int, path string, want digest.Digest) error {
+	from, err := openBeneath(root, path, unix.O_RDONLY|openFlags, 0, 0)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EXDEV) || errors.Is(err, unix.ELOOP) {
+		return &Changed{Path: path}
+	}
+	if err != nil {
+		return wrap("read", path, err)
+	}
+	defer unix.Close(from)
+	var st unix.Stat_t
+	if err := unix.Fstat(from, &st); err != nil {
+		return wrap("read", path, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != want.Size {
+		return &Changed{Path: path}
+	}
+	got, err := copyChecked(from, to, st.Size)
+	if err != nil {
+		return wrap("materialize", path, err)
+	}
+	if got != want {
+		return &Changed{Path: path}
+	}
+	return nil
+}
+
+// copyChecked copies from one open file to another and returns the digest of what was copied.
+func copyChecked(from, to int, size int64) (digest.Digest, error) {
+	cloned := size > bufferSize && unix.IoctlFileClone(to, from) == nil
+	if cloned {
+		h, err := openClone(to)
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		defer unix.Close(h)
+		from = h
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	h := digest.NewHasher()
+	for off := int64(0); ; {
+		n, err := readFull(from, *buf, off)
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		if off == 0 && n < len(*buf) {
+			return digest.Of((*buf)[:n]), writeAll(to, (*buf)[:n])
+		}
+		if n == 0 {
+			return h.Digest(), nil
+		}
+		h.Write((*buf)[:n])
+		off += int64(n)
+		if cloned {
+			continue
+		}
+		if err := writeAll(to, (*buf)[:n]); err != nil {
+			return digest.Digest{}, err
+		}
+	}
+}
+
+// openClone opens a file that is open for writing once more for reading.
+func openClone(fd int) (int, error) {
+	return unix.Open("/proc/self/fd/"+itoa(fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+}
+
+// copyBlob writes a stored blob, which the store verifies as it is read.
+func copyBlob(to int, blob io.Reader) error {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := blob.Read(*buf)
+		if n > 0 {
+			if err := writeAll(to, (*buf)[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

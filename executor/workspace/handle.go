@@ -1,0 +1,111 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// openFlags keep a pipe or terminal from holding us up, and our files from every child.
+const openFlags = unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
+
+// openDir opens a directory as the root of everything done below it.
+func openDir(dir string) (*os.File, error) {
+	return os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// openBeneath opens path below dir. Links are followed as long as they stay below it, unless resolve
+// says more.
+func openBeneath(dir int, path string, flags int, mode uint32, resolve uint64) (int, error) {
+	how := unix.OpenHow{
+		Flags:   uint64(flags | unix.O_CLOEXEC),
+		Mode:    uint64(mode),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | resolve,
+	}
+	for {
+		fd, err := unix.Openat2(dir, path, &how)
+		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+			return fd, err
+		}
+	}
+}
+
+// writeAll writes b at the end of what was written to fd.
+func writeAll(fd int, b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// readFull reads from off until b is full or the file ends.
+func readFull(fd int, b []byte, off int64) (int, error) {
+	n := 0
+	for n < len(b) {
+		k, err := unix.Pread(fd, b[n:], off+int64(n))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		if k == 0 {
+			break
+		}
+		n += k
+	}
+	return n, nil
+}
+
+// umask is that of this process. Reading it by setting it would be seen by other goroutines.
+var umask = sync.OnceValue(func() uint32 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0o777 // trust no mode given to open: each is set afterwards
+	}
+	for line := range strings.Lines(string(status)) {
+		if v, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if m, err := strconv.ParseUint(strings.TrimSpace(v), 8, 32); err == nil {
+				return uint32(m)
+			}
+		}
+	}
+	return 0o777
+})
+
+// readlink returns the target of the link at path.
+func readlink(dir int, path string) (string, error) {
+	for size := 256; ; size *= 2 {
+		buf := make([]byte, size)
+		n, err := unix.Readlinkat(dir, path, buf)
+		if err != nil {
+			return "", err
+		}
+		if n < size {
+			return string(buf[:n]), nil
+		}
+	}
+}
+
+// wrap gives a system error a verb and an object.
+func wrap(verb, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return fmt.Errorf("%s %s: %w\nhint: free space where the store lies; nothing that is stored is lost", verb, path, err)
+	}
+	return fmt.Errorf("%s %s: %w", verb, path, err)
+}

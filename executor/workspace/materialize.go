@@ -1,0 +1,337 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// Laid is what Materialize laid. Capture needs it to tell what the task made from what it was given.
+type Laid struct {
+	stats     map[string]stamp       // of files and links, as they were when laid
+	inherited map[string]cache.Entry // of trees at the root, by path
+}
+
+// item is one path to lay.
+type item struct {
+	path   string
+	kind   cache.EntryKind
+	mode   uint32
+	digest digest.Digest // of stored or source bytes
+	bytes  []byte        // of given bytes
+	given  bool          // bytes holds the content
+	source bool          // the bytes are below Spec.Root
+	target string
+}
+
+// Materialize makes <attempt>/ws and lays spec into it. attempt is created when missing and must not
+// hold a workspace. Errors: [Changed]; cache.ErrMissing and cache.ErrCorrupt of stored bytes; two items
+// of which one needs a directory where the other has a file; the disk. After an error the directory is
+// there in part, and Reap removes it.
+func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
+	if err := os.MkdirAll(attempt, 0o700); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	return Lay(filepath.Join(attempt, Dir), filepath.Join(attempt, laidList), cas, spec)
+}
+
+// Lay makes the directory dir and lays spec into it; the list of what was laid goes to the file list,
+// "" for none.
+func Lay(dir, list string, cas cache.CAS, spec Spec) (*Laid, error) {
+	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}}}
+	if err := l.collect(); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	h, err := openDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	defer h.Close()
+	l.dir = int(h.Fd())
+	if err := l.layAll(); err != nil {
+		return nil, err
+	}
+	if list != "" {
+		if err := l.laid.save(list); err != nil {
+			return nil, fmt.Errorf("make workspace: %w", err)
+		}
+	}
+	return l.laid, nil
+}
+
+// layer is one Materialize.
+type layer struct {
+	cas   cache.CAS
+	spec  Spec
+	laid  *Laid
+	dir   int // the workspace
+	root  int // the campaign root
+	items []item
+	dirs  map[string]uint32 // directory to final mode
+}
+
+// collect turns the spec into items sorted by path, of which the last of equal paths won.
+func (l *layer) collect() error {
+	for _, m := range l.spec.Trees {
+		if err := l.addTree(m, false); err != nil {
+			return err
+		}
+	}
+	for _, it := range l.items {
+		l.laid.inherited[it.path] = cache.Entry{Path: it.path, Kind: it.kind, Mode: it.mode, Digest: it.digest, Target: it.target}
+	}
+	for _, f := range l.spec.Sources {
+		it := item{path: f.Path, kind: cache.File, mode: 0o644, digest: f.Digest, source: true}
+		if f.Target != "" {
+			it.kind, it.target = cache.Link, f.Target
+		} else if f.Exec() {
+			it.mode = 0o755
+		}
+		l.items = append(l.items, it)
+	}
+	for _, m := range l.spec.Mounts {
+		if m.Tree {
+			if err := l.addTree(m, true); err != nil {
+				return err
+			}
+			continue
+		}
+		l.items = append(l.items, item{path: m.Path, kind: cache.File, mode: m.Mode&0o555 | 0o444, digest: m.Digest})
+	}
+	for _, f := range l.spec.Files {
+		l.items = append(l.items, item{path: f.Path, kind: cache.File, mode: f.Mode & 0o777, bytes: f.Bytes, given: true})
+	}
+	return l.settle()
+}
+
+// addTree adds the entries of a stored tree.
+func (l *layer) addTree(m Mount, mount bool) error {
+	text, err := cache.ReadAll(l.cas, m.Digest, -1)
+	if err != nil {
+		return fmt.Errorf("materialize tree: %w", err)
+	}
+	tree, err := cache.DecodeTree(text)
+	if err != nil {
+		return fmt.Errorf("materialize tree %s: %w", m.Digest, err)
+	}
+	if m.Path != "" {
+		l.items = append(l.items, item{path: m.Path, kind: cache.Dir, mode: 0o755})
+	}
+	for _, e := range tree.Entries {
+		it := item{path: path.Join(m.Path, e.Path), kind: e.Kind, mode: e.Mode, digest: e.Digest, target: e.Target}
+		if mount && e.Kind == cache.File {
+			it.mode = e.Mode&0o555 | 0o444
+		}
+		if e.Kind == cache.Link && !cache.LinkInside(e.Path, e.Target) {
+			return fmt.Errorf("materialize tree %s: the link %s leaves it", m.Digest, e.Path)
+		}
+		l.items = append(l.items, it)
+	}
+	return nil
+}
+
+// settle sorts the items, drops overruled ones, checks the paths, and lists the directories.
+func (l *layer) settle() error {
+	slices.SortStableFunc(l.items, func(a, b item) int { return strings.Compare(a.path, b.path) })
+	kept := l.items[:0]
+	for i, it := range l.items {
+		if i+1 < len(l.items) && l.items[i+1].path == it.path {
+			continue
+		}
+		if err := cache.CleanPath(it.path); err != nil {
+			return fmt.Errorf("materialize: %w", err)
+		}
+		kept = append(kept, it)
+	}
+	l.items = kept
+	l.dirs = map[string]uint32{}
+	leaf := func(p string) bool {
+		i, ok := slices.BinarySearchFunc(kept, p, func(it item, p string) int { return strings.Compare(it.path, p) })
+		return ok && kept[i].kind != cache.Dir
+	}
+	for _, it := range kept {
+		dir := path.Dir(it.path)
+		if it.kind == cache.Dir {
+			dir = it.path
+		}
+		for ; dir != "."; dir = path.Dir(dir) {
+			if leaf(dir) {
+				return fmt.Errorf("materialize %s: %s is a file", it.path, dir)
+			}
+			if _, known := l.dirs[dir]; known {
+				break
+			}
+			l.dirs[dir] = 0o755
+		}
+	}
+	for _, it := range kept {
+		if it.kind == cache.Dir {
+			l.dirs[it.path] = it.mode
+		}
+	}
+	return nil
+}
+
+// layAll lays directories, then files, then links, so that nothing is ever written through a link;
+// last the modes of directories, which may forbid writing.
+func (l *layer) layAll() error {
+	dirs := make([]string, 0, len(l.dirs))
+	for d := range l.dirs {
+		dirs = append(dirs, d)
+	}
+	slices.Sort(dirs)
+	for _, d := range dirs {
+		if err := unix.Mkdirat(l.dir, d, 0o755); err != nil {
+			return wrap("make directory", d, err)
+		}
+	}
+	stamps := make([]stamp, len(l.items))
+	if err := l.layFiles(stamps); err != nil {
+		return err
+	}
+	for i, it := range l.items {
+		if it.kind != cache.Link {
+			continue
+		}
+		if err := unix.Symlinkat(it.target, l.dir, it.path); err != nil {
+			return wrap("make link", it.path, err)
+		}
+		var err error
+		if stamps[i], err = stampAt(l.dir, it.path); err != nil {
+			return wrap("make link", it.path, err)
+		}
+	}
+	l.laid.stats = make(map[string]stamp, len(l.items))
+	for i, it := range l.items {
+		if it.kind != cache.Dir {
+			l.laid.stats[it.path] = stamps[i]
+		}
+	}
+	return l.chmodDirs(dirs)
+}
+
+func (l *layer) chmodDirs(dirs []string) error {
+	for i := len(dirs) - 1; i >= 0; i-- {
+		mode := l.dirs[dirs[i]]
+		if dirs[i] == MountDir || strings.HasPrefix(dirs[i], MountDir+"/") {
+			mode = 0o555
+		}
+		if mode == 0o755 && mode&umask() == 0 {
+			continue // as it was made
+		}
+		if err := unix.Fchmodat(l.dir, dirs[i], mode, 0); err != nil {
+			return wrap("make directory", dirs[i], err)
+		}
+	}
+	return nil
+}
+
+// layFiles lays the regular files, on all processors when they are many.
+func (l *layer) layFiles(stamps []stamp) error {
+	if slices.ContainsFunc(l.items, func(it item) bool { return it.source && it.kind == cache.File }) {
+		root, err := openDir(l.spec.Root)
+		if err != nil {
+			return fmt.Errorf("read campaign root: %w", err)
+		}
+		defer root.Close()
+		l.root = int(root.Fd())
+	}
+	return each(len(l.items), func(i int) error {
+		if l.items[i].kind != cache.File {
+			return nil
+		}
+		var err error
+		stamps[i], err = l.layFile(&l.items[i])
+		return err
+	})
+}
+
+// spreadFrom is the number of files from which more than one processor lays or reads them: one file
+// costs about 20 µs, starting goroutines about 5.
+const spreadFrom = 16
+
+// each calls do for 0..n-1 and returns the error of the lowest index that failed.
+func each(n int, do func(i int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), n/spreadFrom)
+	if workers < 2 {
+		for i := range n {
+			if err := do(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var (
+		next atomic.Int64
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		at   = n
+		bad  error
+	)
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				err := do(i)
+				if err == nil {
+					continue
+				}
+				mu.Lock()
+				if i < at {
+					at, bad = i, err
+				}
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	wg.Wait()
+	return bad
+}
+
+// layFile makes one file and fills it.
+func (l *layer) layFile(it *item) (stamp, error) {
+	fd, err := openBeneath(l.dir, it.path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, it.mode, unix.RESOLVE_NO_SYMLINKS)
+	if err != nil {
+		return stamp{}, wrap("materialize", it.path, err)
+	}
+	defer unix.Close(fd)
+	if err := l.fill(fd, it); err != nil {
+		return stamp{}, err
+	}
+	if it.mode&umask() != 0 {
+		if err := unix.Fchmod(fd, it.mode); err != nil {
+			return stamp{}, wrap("materialize", it.path, err)
+		}
+	}
+	return stampOf(fd)
+}
+
+func (l *layer) fill(fd int, it *item) error {
+	switch {
+	case it.given:
+		return wrap("materialize", it.path, writeAll(fd, it.bytes))
+	case it.source:
+		return copySource(l.root, fd, it.path, it.digest)
+	}
+	blob, err := l.cas.Open(it.digest)
+	if err != nil {
+		return fmt.Errorf("materialize %s: %w", it.path, err)
+	}
+	err = copyBlob(fd, blob)
+	return errors.Join(wrap("materialize", it.path, err), blob.Close())
+}

@@ -1,0 +1,122 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// found is one path met below a directory.
+type found struct {
+	path  string
+	st    unix.Stat_t
+	empty bool // a directory without entries
+}
+
+func (f *found) kind() uint32 { return f.st.Mode & unix.S_IFMT }
+func (f *found) mode() uint32 { return f.st.Mode & 0o777 }
+
+// scanner lists what is below a directory.
+type scanner struct {
+	dir     int
+	enter   func(path string) bool // whether to look into a directory
+	force   bool                   // the directory is ours: open what the task made unreadable
+	found   []found
+	trouble []string
+}
+
+// scan lists everything below dir for which enter is true, sorted by path.
+func (s *scanner) scan() error {
+	if _, err := s.in(""); err != nil {
+		return err
+	}
+	slices.SortFunc(s.found, func(a, b found) int { return strings.Compare(a.path, b.path) })
+	return nil
+}
+
+// in lists one directory and says whether it is empty. A directory that vanishes is an empty one.
+func (s *scanner) in(dir string) (empty bool, err error) {
+	h, err := s.open(dir)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+		return true, nil
+	case errors.Is(err, unix.EACCES) && dir != "":
+		s.trouble = append(s.trouble, dir)
+		return false, nil
+	case err != nil:
+		return false, wrap("read directory", name(dir), err)
+	}
+	defer h.Close()
+	names, err := h.Readdirnames(-1)
+	if err != nil {
+		return false, wrap("read directory", name(dir), unwrap(err))
+	}
+	for _, n := range names {
+		if err := s.one(int(h.Fd()), path.Join(dir, n), n); err != nil {
+			return false, err
+		}
+	}
+	return len(names) == 0, nil
+}
+
+func name(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// one looks at one directory entry.
+func (s *scanner) one(dir int, p, base string) error {
+	if base == ".git" || p == Reserved {
+		return nil
+	}
+	f := found{path: p}
+	if err := unix.Fstatat(dir, base, &f.st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		return wrap("read", p, err)
+	}
+	if f.kind() == unix.S_IFDIR {
+		if !s.enter(p) {
+			return nil
+		}
+		var err error
+		if f.empty, err = s.in(p); err != nil {
+			return err
+		}
+	}
+	s.found = append(s.found, f)
+	return nil
+}
+
+// open opens a directory, never through a link.
+func (s *scanner) open(dir string) (*os.File, error) {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY
+	fd, err := openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
+	if errors.Is(err, unix.EACCES) && s.force {
+		if err := unix.Fchmodat(s.dir, name(dir), 0o700, 0); err != nil {
+			return nil, err
+		}
+		fd, err = openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name(dir)), nil
+}
+
+// unwrap strips the path that os puts around a system error.
+func unwrap(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
