@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -64,15 +63,4 @@ func (a *app) versionCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// printJSON writes one document to stdout.
-func (a *app) printJSON(doc any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	return nil
 }

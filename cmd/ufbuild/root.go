@@ -116,7 +116,11 @@ func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.checkCommand(),
 		a.graphCommand(),
+		a.queryCommand(),
 		a.varsCommand(),
+		a.initCommand(),
+		a.fmtCommand(),
+		a.explainCommand(),
 		a.versionCommand(),
 		a.completionCommand(),
 	}

@@ -152,5 +152,8 @@ func without(ids, asked []graph.NodeID) []graph.NodeID {
 	return slices.DeleteFunc(ids, func(id graph.NodeID) bool { return slices.Contains(asked, id) })
 }
 
+// IsMistake reports whether err is about the text of the expression.
+func IsMistake(err error) bool { return errors.Is(err, errQuery) }
+
 // errQuery is what every mistake in an expression wraps.
 var errQuery = errors.New("parse query")

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/lang"
+	"github.com/ufbuild/ufbuild/lang/format"
+)
+
+// fmtFlags are the flags of fmt.
+type fmtFlags struct {
+	check bool
+	diff  bool
+}
+
+func (a *app) fmtCommand() *cobra.Command {
+	var f fmtFlags
+	cmd := &cobra.Command{
+		Use:   "fmt [PATH…]",
+		Short: "Put campaign files into the canonical format",
+		Long: `Rewrites campaign files in the one canonical format and prints the names of those
+that changed. A PATH is a file, a directory that is searched with everything below it,
+or - for standard input; without one the working directory is searched. Comments and
+meaning stay as they are.
+
+--check writes nothing and exits 1 when a file is not formatted; --diff shows what
+would change and writes nothing.`,
+		Example: "  ufbuild fmt\n  ufbuild fmt --check\n  ufbuild fmt --diff tasks.campaign.hcl\n  ufbuild fmt - < campaign.hcl",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(_ *cobra.Command, paths []string) error { return a.format(paths, f) },
+	}
+	cmd.Flags().BoolVar(&f.check, "check", false, "write nothing, exit 1 when a file would change")
+	cmd.Flags().BoolVar(&f.diff, "diff", false, "write nothing, show the changes")
+	return cmd
+}
+
+func (a *app) format(paths []string, f fmtFlags) error {
+	if slices.Equal(paths, []string{"-"}) {
+		return a.formatStdin(f)
+	}
+	if len(paths) == 0 {
+		paths = []string{a.dir}
+	}
+	files, err := campaignFiles(paths)
+	if err != nil {
+		return err
+	}
+	changed, broken := false, false
+	for _, file := range files {
+		differs, problems, err := a.formatFile(file, f)
+		if err != nil {
+			return err
+		}
+		changed, broken = changed || differs, broken || problems
+	}
+	switch {
+	case broken:
+		return exit(exitUsage)
+	case changed && f.check:
+		return exit(exitFailed)
+	}
+	return nil
+}
+
+// formatFile formats one file in place, or only reports on it.
+func (a *app) formatFile(file string, f fmtFlags) (differs, broken bool, err error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return false, false, usageErrorf("format campaign file: %w", err)
+	}
+	formatted, ok, err := a.formatSource(file, src)
+	if err != nil || !ok {
+		return false, !ok, err
+	}
+	if bytes.Equal(src, formatted) {
+		return false, false, nil
+	}
+	if f.diff {
+		_, err = io.WriteString(a.out, format.Diff(file, src, formatted))
+	} else {
+		_, err = fmt.Fprintln(a.out, file)
+	}
+	if err != nil || f.diff || f.check {
+		return true, false, err
+	}
+	return true, false, replaceFile(file, formatted)
+}
+
+// formatSource formats text; false means that it does not parse, which was printed.
+func (a *app) formatSource(name string, src []byte) ([]byte, bool, error) {
+	formatted, ds := format.Format(name, src)
+	if !ds.HasErrors() {
+		return formatted, true, nil
+	}
+	source := func(string) ([]byte, bool) { return src, true }
+	err := lang.WriteText(a.err, ds, source, lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width})
+	return nil, false, err
+}
+
+func (a *app) formatStdin(f fmtFlags) error {
+	src, err := io.ReadAll(a.in)
+	if err != nil {
+		return fmt.Errorf("read standard input: %w", err)
+	}
+	formatted, ok, err := a.formatSource("stdin.hcl", src)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return exit(exitUsage)
+	case f.diff:
+		_, err = io.WriteString(a.out, format.Diff("stdin.hcl", src, formatted))
+	case !f.check:
+		_, err = a.out.Write(formatted)
+	}
+	if err == nil && f.check && !bytes.Equal(src, formatted) {
+		return exit(exitFailed)
+	}
+	return err
+}
+
+// campaignFiles lists the campaign files that paths name, directories with everything below them.
+// Files named outright are taken whatever their name is. JSON campaign files have no format.
+func campaignFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		if path == "" {
+			path = "."
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, usageErrorf("format campaign files: %w", err)
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		if err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return fmt.Errorf("read directory: %w", err)
+			case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
+				return fs.SkipDir
+			case d.Type().IsRegular() && isCampaignFile(d.Name()):
+				files = append(files, file)
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// isCampaignFile reports whether a name is that of a campaign file in native syntax.
+func isCampaignFile(name string) bool {
+	return name == "campaign.hcl" || strings.HasSuffix(name, ".campaign.hcl")
+}
+
+// replaceFile writes a file in one step, so that a full disk or a crash leaves the old one. The
+// permissions stay; a link is followed, so it stays a link.
+func replaceFile(file string, data []byte) error {
+	target, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return fmt.Errorf("write campaign file: %w", err)
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return fmt.Errorf("write campaign file: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(target), ".ufbuild-fmt-*")
+	if err != nil {
+		return fmt.Errorf("write campaign file: %w", err)
+	}
+	defer os.Remove(tmp.Name()) // fails after the rename, which is fine
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Chmod(info.Mode().Perm())
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), target)
+	}
+	if err != nil {
+		return fmt.Errorf("write campaign file %s: %w", file, err)
+	}
+	return nil
+}

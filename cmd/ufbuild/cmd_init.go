@@ -1,0 +1,166 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// templates holds one directory a template. Its README.md, if any, starts with the line that --list
+// shows.
+//
+//go:embed all:templates
+var templates embed.FS
+
+// defaultTemplate is what init makes when nothing is named.
+const defaultTemplate = "hello"
+
+func (a *app) initCommand() *cobra.Command {
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "init [TEMPLATE]",
+		Short: "Make a campaign that runs at once",
+		Long: `Writes a small campaign into the working directory (or -C DIR): campaign.hcl, prompts,
+schemas, scripts and .gitignore. It builds at once, without any agent or key. A file
+that exists is never overwritten: init then writes nothing.`,
+		Example: "  ufbuild init\n  ufbuild init hello -C first\n  ufbuild init --list",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return templateNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if list {
+				return a.listTemplates()
+			}
+			name := defaultTemplate
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return a.init(name)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the templates")
+	return cmd
+}
+
+func templateNames() []string {
+	entries, err := templates.ReadDir("templates")
+	if err != nil {
+		panic("BUG: read embedded templates: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func (a *app) listTemplates() error {
+	for _, name := range templateNames() {
+		if _, err := fmt.Fprintln(a.out, name); err != nil {
+			return fmt.Errorf("list templates: %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *app) init(name string) error {
+	src, err := fs.Sub(templates, path.Join("templates", name))
+	if err == nil {
+		_, err = fs.Stat(src, "campaign.hcl")
+	}
+	if err != nil {
+		if meant := lang.Suggest(name, templateNames()); meant != "" {
+			return usageErrorf("there is no template %q; did you mean %q?", name, meant)
+		}
+		return usageErrorf("there is no template %q\nhint: there are %s", name, strings.Join(templateNames(), ", "))
+	}
+	dir := a.dir
+	if dir == "" {
+		dir = "."
+	}
+	files, err := templateFiles(src)
+	if err != nil {
+		return err
+	}
+	if taken := existing(dir, files); len(taken) > 0 {
+		return usageErrorf("init campaign: nothing was written, since these are there already: %s\nhint: choose another directory with -C DIR", strings.Join(taken, ", "))
+	}
+	for _, file := range files {
+		if err := writeNew(src, dir, file); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out, filepath.Join(dir, filepath.FromSlash(file)))
+	}
+	fmt.Fprintf(a.err, "\nnext: %sufbuild plan, then ufbuild build\n", changeDir(a.dir))
+	return nil
+}
+
+// changeDir is the words that lead to the new campaign.
+func changeDir(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return fmt.Sprintf("cd %s, ", dir)
+}
+
+// templateFiles lists the files of a template as slash paths.
+func templateFiles(src fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(src, ".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	return files, nil
+}
+
+// existing lists the files that are there already, links that lead nowhere included.
+func existing(dir string, files []string) []string {
+	var taken []string
+	for _, file := range files {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file))); err == nil {
+			taken = append(taken, file)
+		}
+	}
+	return taken
+}
+
+// writeNew writes one file of a template. O_EXCL keeps the promise not to overwrite even if the
+// file appeared a moment ago.
+func writeNew(src fs.FS, dir, file string) error {
+	data, err := fs.ReadFile(src, file)
+	if err != nil {
+		return fmt.Errorf("read template: %w", err)
+	}
+	target := filepath.Join(dir, filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return fmt.Errorf("init campaign: %w", err)
+	}
+	mode := os.FileMode(0o644)
+	if strings.HasPrefix(string(data), "#!") {
+		mode = 0o755 // embedding forgets modes; a script says itself what it is
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return fmt.Errorf("init campaign: %w", err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("init campaign: %w", err)
+	}
+	return nil
+}
