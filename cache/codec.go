@@ -28,15 +28,13 @@ func (r Record) Encode() ([]byte, error) {
 // DecodeRecord reads the JSON of a record. Unknown kinds and fields are no error: they are kept for Encode. b may be reused
 // afterwards.
 func DecodeRecord(b []byte) (Record, error) {
-	var r Record
-	strict := json.NewDecoder(bytes.NewReader(b))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(&r); err != nil || strict.More() || !r.known() {
+	r, ok := decodeFast(b)
+	if !ok || !r.known() {
 		r = Record{}
 		if err := json.Unmarshal(b, &r); err != nil {
 			return Record{}, fmt.Errorf("decode record: %w", err)
 		}
-		r.raw = compact(b)
+		r.raw = compact(b) // spelled unusually at least, and perhaps not understood
 	}
 	if r.Key.IsZero() || r.Ordinal < 1 || r.Kind == "" {
 		return Record{}, errors.New("decode record: key, kind or ordinal is missing")

@@ -94,13 +94,13 @@ func Parse(s string) (Digest, error) {
 }
 
 // ParseSum decodes exactly 64 lower-case hex digits into sum. It is the one spelling of sums, used by digests and keys.
-func ParseSum(sum *[32]byte, s string) error {
+func ParseSum[T string | []byte](sum *[32]byte, s T) error {
 	if len(s) != hexLen {
 		return fmt.Errorf("want %d hex digits, have %d", hexLen, len(s))
 	}
 	for i := range sum {
-		hi, lo := nibble(s[2*i]), nibble(s[2*i+1])
-		if hi > 15 || lo > 15 {
+		hi, lo := nibbles[s[2*i]], nibbles[s[2*i+1]]
+		if hi|lo > 15 {
 			return fmt.Errorf("byte %d is not lower-case hex", i)
 		}
 		sum[i] = hi<<4 | lo
@@ -108,16 +108,16 @@ func ParseSum(sum *[32]byte, s string) error {
 	return nil
 }
 
-// nibble returns the value of a lower-case hex digit, or 255.
-func nibble(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
+// nibbles maps lower-case hex digits to their values and everything else to 255.
+var nibbles = func() (table [256]byte) {
+	for c := range table {
+		table[c] = 255
 	}
-	return 255
-}
+	for v, c := range "0123456789abcdef" {
+		table[c] = byte(v)
+	}
+	return table
+}()
 
 func parseSize(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)

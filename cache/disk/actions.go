@@ -136,7 +136,7 @@ func (x *actionIndex) note(l *logFile, offset int64, size int, payload []byte) {
 		return
 	}
 	var k cache.Key
-	if digest.ParseSum((*[32]byte)(&k), string(rest[:64])) != nil {
+	if digest.ParseSum((*[32]byte)(&k), rest[:64]) != nil {
 		return
 	}
 	x.insert(k, l, offset, size)
@@ -201,8 +201,9 @@ func (s *Store) Attempts(k cache.Key) ([]cache.Attempt, error) {
 		return nil, fault("read", s.dir, err)
 	}
 	records := make([]cache.Record, 0, len(spots))
+	buf := make([]byte, 4096) // most records are shorter
 	for i, at := range spots {
-		payload, err := recordlog.ReadRecord(files[i], at.offset, int(at.size))
+		payload, err := recordlog.ReadRecord(files[i], at.offset, int(at.size), buf)
 		if err != nil {
 			continue
 		}

@@ -2,9 +2,9 @@ package disk
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 
@@ -35,8 +35,17 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func putHeader(b []byte, d digest.Digest) {
 	n := copy(b, headerWord)
 	n += hex.Encode(b[n:], d.Sum[:])
-	n += copy(b[n:], fmt.Sprintf(" %08x ", d.Size))
-	copy(b[n:], fmt.Sprintf("%08x\n", crc32.Checksum(b[:headerSum], castagnoli)))
+	b[n] = ' '
+	putHex32(b[n+1:], uint32(d.Size))
+	b[n+9] = ' '
+	putHex32(b[headerSum:], crc32.Checksum(b[:headerSum], castagnoli))
+	b[headerLen-1] = '\n'
+}
+
+func putHex32(b []byte, n uint32) {
+	var raw [4]byte
+	binary.BigEndian.PutUint32(raw[:], n)
+	hex.Encode(b, raw[:])
 }
 
 var errHeader = errors.New("no entry begins here")
@@ -52,7 +61,7 @@ func parseHeader(b []byte) (digest.Digest, error) {
 	if !ok || !okSum || sum != crc32.Checksum(b[:headerSum], castagnoli) || size > maxPacked {
 		return d, errHeader
 	}
-	if digest.ParseSum(&d.Sum, string(b[len(headerWord):len(headerWord)+64])) != nil {
+	if digest.ParseSum(&d.Sum, b[len(headerWord):len(headerWord)+64]) != nil {
 		return d, errHeader
 	}
 	d.Size = int64(size)
@@ -64,7 +73,7 @@ func parseHex32(b []byte) (uint32, bool) {
 	if _, err := hex.Decode(raw[:], b[:8]); err != nil {
 		return 0, false
 	}
-	return uint32(raw[0])<<24 | uint32(raw[1])<<16 | uint32(raw[2])<<8 | uint32(raw[3]), true
+	return binary.BigEndian.Uint32(raw[:]), true
 }
 
 // entryLen is the length of a whole entry.

@@ -35,13 +35,9 @@ func ParseLine(b []byte) ([]byte, error) {
 	if len(b) <= headLen || b[headLen-1] != ' ' {
 		return nil, errors.New("line is too short for a record")
 	}
-	var want uint32
-	for _, c := range b[:headLen-1] {
-		digit := bytes.IndexByte([]byte(hexDigits), c)
-		if digit < 0 {
-			return nil, errors.New("line has no checksum")
-		}
-		want = want<<4 | uint32(digit)
+	want, ok := parseHex(b[:headLen-1])
+	if !ok {
+		return nil, errors.New("line has no checksum")
 	}
 	payload := b[headLen:]
 	if have := crc32.Checksum(payload, castagnoli); have != want {
@@ -51,4 +47,19 @@ func ParseLine(b []byte) ([]byte, error) {
 		return nil, errors.New("record spans lines")
 	}
 	return payload, nil
+}
+
+// parseHex reads lower-case hex digits.
+func parseHex(b []byte) (n uint32, ok bool) {
+	for _, c := range b {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | uint32(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n<<4 | uint32(c-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }

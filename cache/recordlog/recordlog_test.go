@@ -40,7 +40,7 @@ func TestAppendIsVisibleAtOnceAndReadable(t *testing.T) {
 	got, tail := payloads(t, path)
 	require.Equal(t, []string{`{"a":1}`, "two"}, got)
 	require.Equal(t, Tail{End: w.End()}, tail)
-	p, err := ReadRecord(w, offset, size)
+	p, err := ReadRecord(w, offset, size, nil)
 	require.NoError(t, err)
 	require.Equal(t, `{"a":1}`, string(p))
 	require.NoError(t, w.Sync())

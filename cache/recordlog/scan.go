@@ -141,13 +141,17 @@ func (s *scanner) skipLong(record func(int64, int, []byte) error) error {
 	}
 }
 
-// ReadRecord returns the payload of the record that Scan found at offset. The result is new.
-func ReadRecord(r io.ReaderAt, offset int64, size int) ([]byte, error) {
-	b := make([]byte, size)
-	if _, err := r.ReadAt(b, offset); err != nil {
+// ReadRecord returns the payload of the record that Scan found at offset. It reads into buf, which may be nil, or into a new
+// buffer where buf is too small, and the result shares it.
+func ReadRecord(r io.ReaderAt, offset int64, size int, buf []byte) ([]byte, error) {
+	if cap(buf) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	if _, err := r.ReadAt(buf, offset); err != nil {
 		return nil, fmt.Errorf("read record at offset %d: %w", offset, err)
 	}
-	payload, err := ParseLine(b)
+	payload, err := ParseLine(buf)
 	if err != nil {
 		return nil, fmt.Errorf("read record at offset %d: %w", offset, err)
 	}
