@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/zeebo/blake3"
 
@@ -18,6 +19,27 @@ const (
 	verdictDomain = "ufbuild verdict v1"
 )
 
+// keyHashers and verdictHashers keep hashers between uses: one has a buffer of 8 KiB, and deriving from the domain costs as
+// much as hashing a manifest.
+var (
+	keyHashers     = newHashers(keyDomain)
+	verdictHashers = newHashers(verdictDomain)
+)
+
+// hashers is a pool of hashers of one domain.
+type hashers struct{ pool sync.Pool }
+
+func newHashers(domain string) *hashers {
+	return &hashers{sync.Pool{New: func() any { return blake3.NewDeriveKey(domain) }}}
+}
+
+func (p *hashers) take() *blake3.Hasher { return p.pool.Get().(*blake3.Hasher) }
+
+func (p *hashers) put(h *blake3.Hasher) {
+	h.Reset()
+	p.pool.Put(h)
+}
+
 // Key is the digest of a manifest and the index of the action cache. The zero Key is no key.
 type Key [32]byte
 
@@ -26,7 +48,8 @@ type VerdictKey [32]byte
 
 // KeyOf returns the key of a manifest.
 func KeyOf(manifest []byte) Key {
-	h := blake3.NewDeriveKey(keyDomain)
+	h := keyHashers.take()
+	defer keyHashers.put(h)
 	writeSized(h, manifest)
 	var k Key
 	h.Sum(k[:0])
@@ -36,7 +59,8 @@ func KeyOf(manifest []byte) Key {
 // VerdictKeyOf returns the key of what the contract says about outputs. The order of outputs matters; a zero digest
 // stands for an output that does not exist.
 func VerdictKeyOf(contractManifest []byte, outputs []digest.Digest) VerdictKey {
-	h := blake3.NewDeriveKey(verdictDomain)
+	h := verdictHashers.take()
+	defer verdictHashers.put(h)
 	writeSized(h, contractManifest)
 	writeNumber(h, int64(len(outputs)))
 	for _, d := range outputs {

@@ -22,6 +22,7 @@ type actionIndex struct {
 	mu    sync.Mutex
 	logs  []*logFile // in order of their numbers
 	last  int        // greatest number known
+	after string     // path of the log after it, were there one
 	own   *logFile   // the one this handle writes, or nil
 	heads map[cache.Key]int32
 	spots []spot
@@ -46,7 +47,7 @@ type logFile struct {
 }
 
 func (x *actionIndex) init(dir string) {
-	x.dir = dir
+	x.dir, x.after = dir, logPath(dir, 1)
 	x.heads = map[cache.Key]int32{}
 }
 
@@ -58,26 +59,33 @@ func (x *actionIndex) open() error {
 	if err != nil {
 		return err
 	}
+	var total int64
 	for _, id := range ids {
-		if _, err := x.add(id); err != nil {
+		l, err := x.add(id)
+		if err != nil {
 			return err
 		}
+		if info, err := l.file.Stat(); err == nil {
+			total += info.Size()
+		}
 	}
+	// An attempt has four records of some six hundred bytes. Growing maps would take as long as reading does.
+	x.heads = make(map[cache.Key]int32, total/2400)
+	x.spots = make([]spot, 0, total/600)
 	return x.refresh()
 }
 
-// add opens log id and reports whether it is there.
+// add opens log id.
 func (x *actionIndex) add(id int) (*logFile, error) {
 	f, err := os.Open(logPath(x.dir, id))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
 	l := &logFile{id: id, index: int32(len(x.logs)), file: f}
 	x.logs = append(x.logs, l)
-	x.last = max(x.last, id)
+	if id > x.last {
+		x.last, x.after = id, logPath(x.dir, id+1)
+	}
 	return l, nil
 }
 
@@ -86,10 +94,10 @@ func (x *actionIndex) add(id int) (*logFile, error) {
 func (x *actionIndex) refresh() error {
 	for {
 		var st unix.Stat_t
-		if unix.Stat(logPath(x.dir, x.last+1), &st) != nil {
+		if unix.Stat(x.after, &st) != nil {
 			break
 		}
-		if l, err := x.add(x.last + 1); err != nil || l == nil {
+		if _, err := x.add(x.last + 1); err != nil {
 			return err
 		}
 	}
@@ -196,14 +204,15 @@ func (s *Store) Append(r cache.Record) error {
 // Attempts implements cache.Actions. A record that can no longer be read is left out, and is a Problem of Verify.
 func (s *Store) Attempts(k cache.Key) ([]cache.Attempt, error) {
 	x := &s.actions
-	spots, files, err := x.find(k)
+	texts, err := x.find(k)
 	if err != nil {
 		return nil, fault("read", s.dir, err)
 	}
-	records := make([]cache.Record, 0, len(spots))
-	buf := make([]byte, 4096) // most records are shorter
-	for i, at := range spots {
-		payload, err := recordlog.ReadRecord(files[i], at.offset, int(at.size), buf)
+	records := make([]cache.Record, 0, len(texts))
+	buf := recordBufs.Get().(*[]byte)
+	defer recordBufs.Put(buf)
+	for _, at := range texts {
+		payload, err := recordlog.ReadRecord(at.file, at.offset, int(at.size), *buf)
 		if err != nil {
 			continue
 		}
@@ -214,21 +223,32 @@ func (s *Store) Attempts(k cache.Key) ([]cache.Attempt, error) {
 	return cache.Fold(k, records), nil
 }
 
+// recordBufs holds buffers that most records fit into.
+var recordBufs = sync.Pool{New: func() any { b := make([]byte, 4096); return &b }}
+
+// text is where one record can be read.
+type text struct {
+	spot
+	file *os.File
+}
+
 // find returns the places of k's records, as of now.
-func (x *actionIndex) find(k cache.Key) ([]spot, []*os.File, error) {
+func (x *actionIndex) find(k cache.Key) ([]text, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.refresh(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var spots []spot
-	var files []*os.File
+	n := 0
+	for i := x.heads[k]; i != 0; i = x.spots[i-1].next {
+		n++
+	}
+	texts := make([]text, 0, n)
 	for i := x.heads[k]; i != 0; i = x.spots[i-1].next {
 		at := x.spots[i-1]
-		spots = append(spots, at)
-		files = append(files, x.logs[at.log].file)
+		texts = append(texts, text{at, x.logs[at.log].file})
 	}
-	return spots, files, nil
+	return texts, nil
 }
 
 // Keys returns all keys that have records, in no order.

@@ -45,6 +45,9 @@ type packFile struct {
 	file    *os.File
 	end     int64 // entries before this offset are in the index
 	durable int64 // entries before this offset were synced by this handle
+
+	indexed  int   // entries in its index file when it was opened
+	indexEnd int64 // where they end in the pack
 }
 
 func (x *packIndex) init(dir string) {
@@ -113,27 +116,39 @@ func (x *packIndex) addNew() error {
 		if err != nil {
 			return err
 		}
-		x.add(id, f)
+		if err := x.add(id, f); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (x *packIndex) add(id int, f *os.File) {
-	x.packs = append(x.packs, &packFile{id: id, index: int32(len(x.packs)), file: f})
+func (x *packIndex) add(id int, f *os.File) error {
+	p := &packFile{id: id, index: int32(len(x.packs)), file: f}
+	x.packs = append(x.packs, p)
 	x.known[id] = true
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("read pack %s: %w", f.Name(), err)
+	}
+	x.loadIdx(p, info.Size())
+	return nil
 }
 
 func (x *packIndex) scan(p *packFile, size int64) error {
 	end, gaps, err := scanPack(p.file, p.end, size, func(d digest.Digest, offset int64) { x.insert(d, p, offset) })
 	p.end = end
 	for _, g := range gaps {
-		x.lost = append(x.lost, Problem{Kind: DamagedPack, Path: p.file.Name(), Offset: g.offset,
-			Detail: fmt.Sprintf("%d bytes hold no blob", g.length)})
+		x.lost = append(x.lost, gapProblem(p, g))
 	}
 	if err != nil {
 		return fmt.Errorf("read pack %s: %w", p.file.Name(), err)
 	}
 	return nil
+}
+
+func gapProblem(p *packFile, g gap) Problem {
+	return Problem{Kind: DamagedPack, Path: p.file.Name(), Offset: g.offset, Detail: fmt.Sprintf("%d bytes hold no blob", g.length)}
 }
 
 func (x *packIndex) insert(d digest.Digest, p *packFile, offset int64) {
@@ -236,6 +251,7 @@ func (x *packIndex) append(f *os.File, d digest.Digest, frame []byte) error {
 func (x *packIndex) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.saveIdx()
 	var errs []error
 	for _, p := range x.packs {
 		errs = append(errs, p.file.Close())

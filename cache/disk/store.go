@@ -116,11 +116,10 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	var errs []error
-	if s.writer != nil {
+	errs := []error{s.actions.close(), s.packs.close(), s.locks.close()}
+	if s.writer != nil { // last, as it gives up the lock on what the others wrote
 		errs = append(errs, s.writer.close())
 	}
-	errs = append(errs, s.actions.close(), s.packs.close(), s.locks.close())
 	return errors.Join(errs...)
 }
 

@@ -50,6 +50,7 @@ func cut(t *testing.T, path string, offset int64) {
 		return
 	}
 	flip(t, path, offset-5) // in the header, so that no scan finds the entry
+	require.NoError(t, os.RemoveAll(idxPath(path)))
 }
 
 // damage changes the newest copy of d on disk.
@@ -61,5 +62,5 @@ func damage(t *testing.T, s *Store, d digest.Digest, how func(*testing.T, string
 		how(t, s.blobPath(d), 0)
 		return
 	}
-	how(t, packPath(s.dir, s.packs.number(good[0])), good[0].offset+int64(headerLen))
+	how(t, packPath(s.dir, s.packs.packs[good[0].pack].id), good[0].offset+int64(headerLen))
 }

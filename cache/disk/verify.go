@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
@@ -63,70 +62,77 @@ func (s *Store) Damage() []Problem {
 // Verify reads every byte of the store and returns all that is wrong. What it finds corrupt is no longer there for this
 // handle. It stops with the error of ctx.
 func (s *Store) Verify(ctx context.Context) ([]Problem, error) {
-	s.packs.mu.Lock()
-	err := s.packs.refresh()
-	places := append([]place(nil), s.packs.places...)
-	sums := make(map[int32][32]byte, len(s.packs.heads))
-	for sum, head := range s.packs.heads {
-		for i := head; i != 0; i = places[i-1].next {
-			sums[i-1] = sum
-		}
-	}
-	s.packs.mu.Unlock()
-	if err != nil {
-		return nil, fault("verify", s.dir, err)
-	}
-	suspects := map[digest.Digest]Problem{}
-	for i, at := range places {
-		if err := context.Cause(ctx); err != nil {
-			return nil, fmt.Errorf("verify store %s: %w", s.dir, err)
-		}
-		d := digest.Digest{Sum: sums[int32(i)], Size: int64(at.size)}
-		if err := s.verifyPlace(d, at, suspects); err != nil {
+	v := verification{s: s, suspects: map[digest.Digest]Problem{}}
+	for _, step := range []func(context.Context) error{v.logs, v.packs, v.files, v.attempts} {
+		if err := errors.Join(context.Cause(ctx), step(ctx)); err != nil {
 			return nil, fault("verify", s.dir, err)
 		}
 	}
-	stray, err := s.verifyFiles(ctx, suspects)
-	if err != nil {
-		return nil, fault("verify", s.dir, err)
-	}
-	missing, err := s.verifyAttempts(ctx)
-	if err != nil {
-		return nil, fault("verify", s.dir, err)
-	}
-	problems := append(s.Damage(), stray...)
-	for d, p := range suspects {
-		if ok, err := s.Has(d); err == nil && !ok { // else a good copy took its place
-			problems = append(problems, p)
-		}
-	}
-	return append(problems, missing...), nil
+	return v.problems, nil
 }
 
-func (s *Store) verifyPlace(d digest.Digest, at place, suspects map[digest.Digest]Problem) error {
-	_, err := s.packs.read(d, at)
-	if err == nil {
-		return nil
+// verification is what one Verify found so far.
+type verification struct {
+	s        *Store
+	problems []Problem
+	suspects map[digest.Digest]Problem // corrupt copies; there may be good ones
+}
+
+// logs tells what scanning them could not read.
+func (v *verification) logs(context.Context) error {
+	x := &v.s.actions
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	err := x.refresh()
+	v.problems = append(v.problems, x.lost...)
+	return err
+}
+
+// packs scans each pack anew, whatever its index says, and reads every entry.
+func (v *verification) packs(ctx context.Context) error {
+	x := &v.s.packs
+	x.mu.Lock()
+	err := x.refresh()
+	packs := append([]*packFile(nil), x.packs...)
+	ends := make([]int64, len(packs))
+	for i, p := range packs {
+		ends[i] = p.end
 	}
+	x.mu.Unlock()
+	for i := 0; i < len(packs) && err == nil; i++ {
+		err = v.pack(ctx, packs[i], ends[i])
+	}
+	return err
+}
+
+func (v *verification) pack(ctx context.Context, p *packFile, end int64) error {
+	var failed error
+	_, gaps, err := scanPack(p.file, 0, end, func(d digest.Digest, offset int64) {
+		if failed = errors.Join(failed, context.Cause(ctx)); failed == nil {
+			failed = v.place(p, d, place{offset: offset, size: uint32(d.Size), pack: p.index})
+		}
+	})
+	for _, g := range gaps {
+		v.problems = append(v.problems, gapProblem(p, g))
+	}
+	return errors.Join(failed, err)
+}
+
+func (v *verification) place(p *packFile, d digest.Digest, at place) error {
+	_, err := v.s.packs.read(d, at)
 	var corrupt cache.ErrCorrupt
 	if !errors.As(err, &corrupt) {
 		return err
 	}
-	s.packs.drop(d, at)
-	suspects[d] = Problem{Kind: CorruptBlob, Path: packPath(s.dir, s.packs.number(at)), Offset: at.offset, Digest: d, Detail: corrupt.Detail}
+	v.s.packs.drop(d, at)
+	v.suspects[d] = Problem{Kind: CorruptBlob, Path: p.file.Name(), Offset: at.offset, Digest: d, Detail: corrupt.Detail}
 	return nil
 }
 
-func (x *packIndex) number(at place) int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.packs[at.pack].id
-}
-
-// verifyFiles reads the large blobs. A file is named by its sum alone, so its own length is taken for the digest's.
-func (s *Store) verifyFiles(ctx context.Context, suspects map[digest.Digest]Problem) (stray []Problem, err error) {
-	root := filepath.Join(s.dir, "blobs")
-	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+// files reads the large blobs. A file is named by its sum alone, so its own length is taken for the digest's.
+func (v *verification) files(ctx context.Context) error {
+	root := filepath.Join(v.s.dir, "blobs")
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err := errors.Join(err, context.Cause(ctx)); err != nil || e.IsDir() {
 			if errors.Is(err, os.ErrNotExist) {
 				return nil
@@ -134,60 +140,70 @@ func (s *Store) verifyFiles(ctx context.Context, suspects map[digest.Digest]Prob
 			return err
 		}
 		var d digest.Digest
-		if digest.ParseSum(&d.Sum, e.Name()) != nil || path != s.blobPath(d) {
-			stray = append(stray, Problem{Kind: StrayFile, Path: path, Detail: "its name is no blob's"})
+		if digest.ParseSum(&d.Sum, e.Name()) != nil || path != v.s.blobPath(d) {
+			v.problems = append(v.problems, Problem{Kind: StrayFile, Path: path, Detail: "its name is no blob's"})
 			return nil
 		}
-		return s.verifyFile(path, d, suspects)
+		return v.file(path, d)
 	})
-	return stray, err
+	for d, p := range v.suspects {
+		if ok, err := v.s.Has(d); err == nil && !ok { // else a good copy took its place
+			v.problems = append(v.problems, p)
+		}
+	}
+	return err
 }
 
-func (s *Store) verifyFile(path string, d digest.Digest, suspects map[digest.Digest]Problem) error {
+func (v *verification) file(path string, d digest.Digest) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	d.Size = info.Size()
-	r, err := s.openLarge(d)
+	r, err := v.s.openLarge(d)
 	if err == nil {
 		_, err = io.Copy(io.Discard, r)
 		err = errors.Join(err, r.Close())
 	}
 	var corrupt cache.ErrCorrupt
 	if errors.As(err, &corrupt) {
-		suspects[d] = Problem{Kind: CorruptBlob, Path: path, Digest: d, Detail: corrupt.Detail}
+		v.suspects[d] = Problem{Kind: CorruptBlob, Path: path, Digest: d, Detail: corrupt.Detail}
 		return nil
 	}
 	return err
 }
 
-// verifyAttempts finds blobs that attempts name and the store has not, in trees too.
-func (s *Store) verifyAttempts(ctx context.Context) ([]Problem, error) {
-	keys, err := s.Keys()
+// attempts finds blobs that attempts name and the store has not, in trees too.
+func (v *verification) attempts(ctx context.Context) error {
+	keys, err := v.s.Keys()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var problems []Problem
 	for _, k := range keys {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		attempts, err := s.Attempts(k)
-		if err != nil {
-			return nil, err
+		attempts, err := v.s.Attempts(k)
+		if err := errors.Join(err, context.Cause(ctx)); err != nil {
+			return err
 		}
 		for _, a := range attempts {
-			for _, d := range s.named(a) {
-				if ok, err := s.Has(d); err != nil {
-					return nil, err
-				} else if !ok {
-					problems = append(problems, Problem{Kind: MissingBlob, Digest: d, Key: k, Ordinal: a.Ordinal})
-				}
+			if err := v.attempt(a); err != nil {
+				return err
 			}
 		}
 	}
-	return problems, nil
+	return nil
+}
+
+func (v *verification) attempt(a cache.Attempt) error {
+	for _, d := range v.s.named(a) {
+		ok, err := v.s.Has(d)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			v.problems = append(v.problems, Problem{Kind: MissingBlob, Digest: d, Key: a.Key, Ordinal: a.Ordinal})
+		}
+	}
+	return nil
 }
 
 // named returns what a names, and what its trees name as far as they can be read.
@@ -209,71 +225,4 @@ func (s *Store) named(a cache.Attempt) []digest.Digest {
 		}
 	}
 	return out
-}
-
-// DiskUsage is what a store takes, in bytes and counts. Workspaces are not counted.
-type DiskUsage struct {
-	Records, RecordBytes   int64 // in logs
-	Packed, PackBytes      int64 // small blobs, second copies included
-	Files, FileBytes       int64 // larger blobs
-	ArrivingBytes          int64 // larger blobs that are being put, or were when a writer died
-	Keys, Writers          int64
-	DamagedParts, Campaign int64
-}
-
-// Usage counts what the store holds.
-func (s *Store) Usage() (DiskUsage, error) {
-	var u DiskUsage
-	keys, err := s.Keys()
-	if err != nil {
-		return u, err
-	}
-	roots, err := s.Campaigns()
-	if err != nil {
-		return u, err
-	}
-	s.packs.mu.Lock()
-	err = s.packs.refresh()
-	u.Packed = int64(len(s.packs.places))
-	for _, p := range s.packs.packs {
-		u.PackBytes += p.end
-	}
-	s.packs.mu.Unlock()
-	s.actions.mu.Lock()
-	u.Records, u.Writers = int64(len(s.actions.spots)), int64(len(s.actions.logs))
-	for _, l := range s.actions.logs {
-		u.RecordBytes += l.read
-	}
-	s.actions.mu.Unlock()
-	u.Keys, u.Campaign, u.DamagedParts = int64(len(keys)), int64(len(roots)), int64(len(s.Damage()))
-	files, bytes, walked := countFiles(filepath.Join(s.dir, "blobs"))
-	u.Files, u.FileBytes = files, bytes
-	_, u.ArrivingBytes, _ = countFiles(filepath.Join(s.dir, "tmp"))
-	if err := errors.Join(err, walked); err != nil {
-		return u, fault("read", s.dir, err)
-	}
-	return u, nil
-}
-
-// countFiles adds up the files below dir. One that goes away meanwhile is not counted.
-func countFiles(dir string) (files, bytes int64, err error) {
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, os.ErrNotExist) || err == nil && (e.IsDir() || strings.HasPrefix(e.Name(), ".")) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		files++
-		bytes += info.Size()
-		return nil
-	})
-	return files, bytes, err
 }
