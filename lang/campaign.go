@@ -11,10 +11,12 @@ type Campaign struct {
 	Out             string   // slash path of the outputs directory, relative to Root
 	Default         []string // names of the default tasks; empty means every task nothing depends on
 	StorePath       string   // campaign.store as written; "" when not set
+	Remote          string   // campaign.remote as written; "" when not set
 	Deadline        time.Duration
 	MaxDynamicTasks int
 	Budget          Budget
-	Range           Range // of the campaign block; zero when there is none
+	Prices          map[string]Price // by model; nil when not set
+	Range           Range            // of the campaign block; zero when there is none
 
 	Variables  []*Variable
 	Locals     []*Local
@@ -42,6 +44,9 @@ type Budget struct {
 	USD    float64
 	Tokens int64
 }
+
+// Price is what a model costs, in dollars per million tokens.
+type Price struct{ Input, Cached, Output float64 }
 
 // Variable is a declared variable with the value it got.
 type Variable struct {

@@ -31,11 +31,16 @@ type Text struct {
 
 // Flow is an output whose bytes flow into an instance because its path was rendered, it was named
 // in depends_on, or its tree is inherited.
+//
+// Two flows are no output of an instance. One with Reference set is pinned outside material; From and
+// Output are zero. One with Output "" is the directory of an instance's outputs, because its dir was
+// rendered: it has no bytes of its own, the outputs in it are flows that follow.
 type Flow struct {
-	From    Address
-	Output  string
-	Mount   string // where it lies in the workspace: ".uf/in/<instance>/<output>"; "" when inherited only
-	Inherit bool
+	From      Address
+	Output    string
+	Reference string // name of the reference; "" for an output
+	Mount     string // where it lies in the workspace: ".uf/in/<instance>/<output>"; "" when inherited only
+	Inherit   bool
 }
 
 // EnvVar is one environment variable. Unset differs from empty: an unset one is not in the list.

@@ -1,0 +1,216 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// groupDef is a group with what only lang needs to know of it.
+type groupDef struct {
+	group    *Group
+	node     *node
+	defaults *node // nil without defaults
+	members  []*taskDef
+}
+
+// taskDef is a task with what only lang needs to know of it.
+type taskDef struct {
+	task     *Task
+	node     *node
+	index    int // in declaration order
+	group    *groupDef
+	settings map[string]*argument // task over group.defaults, without vars and env
+	vars     []*argument          // group's, then the task's: merged by key
+	env      []*argument
+	outputs  []*node // the task's, then those of the group it does not replace
+	retry    *node
+	body     *argument // command, prompt or prompt_text
+	forEach  *argument
+	matrix   *argument
+	expand   *node
+
+	dependsOn, after, tolerate, inherit, prefer []direct
+
+	deps     []dep // of everything but prompt files
+	template *Instance
+	cells    []*Instance // for expand: one for each matrix cell and loop, without a key
+	contents []*prompt   // the prompt files of its instances, without duplicates
+	broken   bool        // no instance can be trusted
+}
+
+// loadTasks decodes every task; each step runs over all tasks, so that all is declared before it is
+// referred to.
+func (l *loader) loadTasks() {
+	for i, n := range l.decl.kinds["task"].list {
+		l.declareTask(n, i)
+	}
+	for _, d := range l.ev.order {
+		l.mergeSettings(d)
+		l.checkTaskNames(d)
+		l.readDependencies(d)
+	}
+	for _, d := range l.ev.order {
+		l.makeInstances(d)
+	}
+	l.readPrompts()
+	for _, d := range l.ev.order {
+		l.linkTask(d)
+	}
+}
+
+// declareTask makes the task known under its name.
+func (l *loader) declareTask(n *node, index int) {
+	s := l.campaignScope()
+	d := &taskDef{node: n, index: index, settings: map[string]*argument{}, expand: n.block("expand"), forEach: n.arg("for_each")}
+	d.task = &Task{
+		Name: n.name, Range: at(n.header), Block: at(n.whole),
+		Description: l.wantString(s, l.literal(n, "description")),
+		Tags:        l.wantStrings(s, l.literal(n, "tags")),
+		Group:       l.directReference(n.arg("group"), "group"),
+		Keyed:       d.forEach != nil || d.expand != nil,
+	}
+	if g := l.ev.groups[d.task.Group]; g != nil {
+		d.group = g
+		g.members = append(g.members, d)
+	}
+	l.chooseBody(d)
+	l.ev.tasks[n.name] = d
+	l.ev.order = append(l.ev.order, d)
+	l.c.Tasks = append(l.c.Tasks, d.task)
+}
+
+// chooseBody finds out what the task runs.
+func (l *loader) chooseBody(d *taskDef) {
+	var set []*argument
+	for _, name := range []string{"prompt", "prompt_text", "command"} {
+		if a := d.node.arg(name); a != nil {
+			set = append(set, a)
+		}
+	}
+	if len(set) != 1 {
+		n := l.error("UF1301", d.node.header, "Task %q sets %d of prompt, prompt_text and command; it must set exactly one.", d.task.Name, len(set))
+		for _, a := range set {
+			n.also(a.nameRange, "%s is set here", a.name)
+		}
+		d.broken = true
+	}
+	d.task.Kind = Prompt
+	if len(set) > 0 {
+		d.body = set[0]
+		if d.body.name == "command" {
+			d.task.Kind = Command
+		}
+	}
+}
+
+// mergeSettings decides which block each setting comes from: task > group.defaults > built-in.
+func (l *loader) mergeSettings(d *taskDef) {
+	names := map[string]bool{}
+	for _, o := range d.node.all("output") {
+		d.addOutput(o, names)
+	}
+	if d.group != nil && d.group.defaults != nil {
+		for _, a := range d.group.defaults.args {
+			d.addSetting(a)
+		}
+		for _, o := range d.group.defaults.all("output") {
+			d.addOutput(o, names)
+		}
+		d.retry = d.group.defaults.block("retry")
+	}
+	for _, a := range d.node.args {
+		d.addSetting(a)
+	}
+	if r := d.node.block("retry"); r != nil {
+		d.retry = r
+	}
+	l.applySets(d)
+	d.matrix = d.settings["matrix"]
+}
+
+func (d *taskDef) addSetting(a *argument) {
+	switch a.name {
+	case "vars":
+		d.vars = append(d.vars, a)
+	case "env":
+		d.env = append(d.env, a)
+	default:
+		d.settings[a.name] = a
+	}
+}
+
+// addOutput takes an output unless the task has one of that name already.
+func (d *taskDef) addOutput(o *node, names map[string]bool) {
+	if !names[o.name] {
+		d.outputs = append(d.outputs, o)
+	}
+	names[o.name] = true
+}
+
+// checkTaskNames checks every name in the task and in the defaults it takes.
+func (l *loader) checkTaskNames(d *taskDef) {
+	p := site{kind: inTask, task: d}
+	for _, a := range d.node.args {
+		if a.spec.Phase != Static {
+			l.checkNames(a.expression, p)
+		}
+	}
+	for _, b := range d.node.blocks {
+		l.checkBlockNames(b, p)
+	}
+	if d.group == nil || d.group.defaults == nil {
+		return
+	}
+	for _, a := range d.group.defaults.args {
+		if inherited := d.settings[a.name] == a || a.name == "vars" || a.name == "env"; inherited {
+			l.checkNames(a.expression, p)
+		}
+	}
+	for _, b := range d.group.defaults.blocks {
+		l.checkBlockNames(b, p)
+	}
+}
+
+func (l *loader) checkBlockNames(b *node, p site) {
+	for _, a := range b.args {
+		if a.spec.Phase != Static {
+			l.checkNames(a.expression, p)
+		}
+	}
+}
+
+// varKeys returns the keys of vars; open when they are not all written out.
+func (d *taskDef) varKeys() (keys []string, open bool) {
+	for _, a := range d.vars {
+		o, ok := a.syntax.(*hclsyntax.ObjectConsExpr)
+		if !ok {
+			return keys, true
+		}
+		for _, it := range o.Items {
+			k, ok := itemKey(it)
+			if !ok {
+				return keys, true
+			}
+			keys = append(keys, k)
+		}
+	}
+	return keys, false
+}
+
+// readDependencies reads the static lists.
+func (l *loader) readDependencies(d *taskDef) {
+	d.dependsOn = l.directReferences(d.node.arg("depends_on"), "task", "group")
+	d.after = l.directReferences(d.node.arg("after"), "task", "group")
+	d.tolerate = l.directReferences(d.node.arg("tolerate"), "task", "group")
+	if w := d.node.block("workspace"); w != nil {
+		d.inherit = l.directReferences(w.arg("inherit"), "task")
+		d.prefer = l.directReferences(w.arg("prefer"), "task")
+	}
+	for _, list := range [][]direct{d.dependsOn, d.after, d.tolerate, d.inherit, d.prefer} {
+		for _, r := range list {
+			if r.root == "task" && r.name == d.task.Name {
+				l.error("UF2008", r.place, "task.%s cannot depend on itself.", r.name)
+				d.broken = true
+			}
+		}
+	}
+}

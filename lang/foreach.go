@@ -1,0 +1,130 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// eachKeys evaluates for_each.
+func (l *loader) eachKeys(d *taskDef) []eachKey {
+	a := d.forEach
+	if src, late := l.lateSource(a.expression); late {
+		l.lateForEach(d, src)
+		return nil
+	}
+	if a.broken {
+		return nil
+	}
+	v, ds := l.campaignScope().eval(a.expression)
+	if ds.HasErrors() {
+		l.evalProblems(ds, a.place)
+		return nil
+	}
+	if v.HasMark(secretMark{}) {
+		l.error("UF4005", a.place, "for_each keys become task names, which are printed; a sensitive variable must not reach them.")
+		return nil
+	}
+	v, _ = v.Unmark()
+	if !v.IsKnown() {
+		return nil // of a variable without a value: check takes it as unknown
+	}
+	if !l.eachTypeOK(a, v) {
+		return nil
+	}
+	keys := l.collectKeys(a, v)
+	if len(keys) == 0 && v.LengthInt() == 0 {
+		l.warn("UF4006", a.place, "for_each is empty: task.%s has no instances.", d.task.Name)
+	}
+	return keys
+}
+
+// lateForEach explains for_each over run-time values and shows the block to use.
+func (l *loader) lateForEach(d *taskDef, src lateUse) {
+	text := "…"
+	if b, ok := l.ev.src.source(d.forEach.place.Filename); ok {
+		text = string(d.forEach.place.SliceBytes(b))
+	}
+	l.error("UF4001", src.place, "for_each must be known before the run starts, but this value comes from %s, which has not run yet.", src.label()).
+		because("The shape of a campaign is known from its files; what tasks write can shape it only in an expand block.").
+		hint("Use an expand block:\n  expand {\n    items = %s\n    key   = item.id\n  }", text)
+}
+
+func (l *loader) eachTypeOK(a *argument, v cty.Value) bool {
+	t := v.Type()
+	switch {
+	case v.IsNull():
+		l.error("UF4002", a.place, "for_each is null. Use an empty map or set for no instances.")
+		return false
+	case t.IsMapType(), t.IsObjectType(), t.IsSetType() && t.ElementType() == cty.String:
+		return true
+	}
+	n := l.error("UF4004", a.place, "for_each needs a map or a set of strings, not %s.", describeType(v))
+	if t.IsTupleType() || t.IsListType() {
+		n.Detail = "A list has no stable keys: adding an element at its start would rename every instance."
+		n.Hint = "If it holds distinct strings, write toset(…) around it."
+		if b, ok := l.ev.src.source(a.place.Filename); ok {
+			n.fixed(a.place, "toset("+string(a.place.SliceBytes(b))+")")
+		}
+	}
+	return false
+}
+
+// collectKeys returns the elements whose keys can be part of an address, in lexical order.
+func (l *loader) collectKeys(a *argument, v cty.Value) []eachKey {
+	var keys []eachKey
+	folded := map[string]string{}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		k, _ = k.Unmark()
+		if !k.IsKnown() || k.IsNull() {
+			l.error("UF4003", a.place, "for_each holds a null or unknown key.")
+			continue
+		}
+		key := k.AsString()
+		where := elementKeyRange(a.expression, key)
+		if err := ValidKey(key); err != nil {
+			l.error("UF4003", where, "%s.", sentenceCase(err.Error()))
+			continue
+		}
+		low := strings.ToLower(key)
+		if other, ok := folded[low]; ok {
+			l.error("UF4007", where, "The keys %q and %q would share a directory on a disk that ignores case.", other, key)
+			continue
+		}
+		folded[low] = key
+		if v.Type().IsSetType() {
+			e = k
+		}
+		keys = append(keys, eachKey{key, e})
+	}
+	return keys
+}
+
+// elementKeyRange returns the range of a key in an object or in toset([…]), else of the whole.
+func elementKeyRange(x *expression, key string) hcl.Range {
+	if c, ok := x.syntax.(*hclsyntax.FunctionCallExpr); ok && len(c.Args) == 1 {
+		if t, ok := c.Args[0].(*hclsyntax.TupleConsExpr); ok {
+			for _, e := range t.Exprs {
+				if v, ok := literalValue(e); ok && v.Type() == cty.String && !v.IsNull() && v.AsString() == key {
+					return e.Range()
+				}
+			}
+		}
+	}
+	return keyRange(x, key)
+}
+
+// axisRange returns the range of the values of one axis of a matrix written out, else of the whole.
+func axisRange(x *expression, name string) hcl.Range {
+	if o, ok := x.syntax.(*hclsyntax.ObjectConsExpr); ok {
+		for _, it := range o.Items {
+			if k, ok := itemKey(it); ok && k == name {
+				return it.ValueExpr.Range()
+			}
+		}
+	}
+	return x.place
+}

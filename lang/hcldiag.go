@@ -1,0 +1,144 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// evalCodes gives the code of the problems that HCL's evaluator reports, by its summary.
+var evalCodes = map[string]string{
+	"Unknown variable":                             "UF2001",
+	"Variables not allowed":                        "UF2001",
+	"Unsupported attribute":                        "UF2101",
+	"Missing map element":                          "UF2103",
+	"Invalid index":                                "UF2103",
+	"Inconsistent conditional result types":        "UF2102",
+	"Invalid template interpolation value":         "UF2104",
+	"Attempt to get attribute from null value":     "UF2105",
+	"Attempt to index null value":                  "UF2105",
+	"Splat of null value":                          "UF2105",
+	"Iteration over null value":                    "UF2105",
+	"Iteration over non-iterable value":            "UF2106",
+	"Invalid operand":                              "UF2107",
+	"Operation failed":                             "UF2107",
+	"Unsupported operator":                         "UF2107",
+	"Incorrect condition type":                     "UF2107",
+	"Null condition":                               "UF2107",
+	"Condition is null":                            "UF2107",
+	"Invalid 'for' condition":                      "UF2107",
+	"Incorrect key type":                           "UF2107",
+	"Null value as key":                            "UF2105",
+	"Call to unknown function":                     "UF2201",
+	"Function calls not allowed":                   "UF2201",
+	"Error in function call":                       "UF2202",
+	"Invalid function argument":                    "UF2203",
+	"Invalid expanding argument value":             "UF2203",
+	"Not enough function arguments":                "UF2204",
+	"Too many function arguments":                  "UF2204",
+	"Duplicate object key":                         "UF1105",
+	"Duplicate object attribute":                   "UF1105",
+	"Ambiguous attribute key":                      "UF1000",
+	"Invalid object key":                           "UF2107",
+	"Nested splat expression not allowed":          "UF1000",
+	"Invalid type specification":                   "UF9003",
+	"Invalid default value for optional attribute": "UF9003",
+}
+
+// syntaxCodes gives the code of problems that the parser reports; everything else is UF1000.
+var syntaxCodes = map[string]string{
+	"Attribute redefined":            "UF1104",
+	"Duplicate argument":             "UF1104",
+	"Duplicate attribute definition": "UF1104",
+	"Invalid character encoding":     "UF1002",
+	"Unsupported argument":           "UF1101",
+	"Unsupported block type":         "UF1102",
+	"Missing required argument":      "UF1103",
+	"Missing block label":            "UF1107",
+}
+
+// subjectOf returns the range HCL blames, the context when there is no other, else fallback.
+func subjectOf(d *hcl.Diagnostic, fallback hcl.Range) hcl.Range {
+	switch {
+	case d.Subject != nil:
+		return *d.Subject
+	case d.Context != nil:
+		return *d.Context
+	}
+	return fallback
+}
+
+// sentence joins HCL's summary and detail into one line: the first sentence of the detail says what is
+// wrong here, the rest is the reason.
+func sentence(d *hcl.Diagnostic) (summary, rest string) {
+	detail := strings.TrimSpace(d.Detail)
+	if detail == "" {
+		return strings.TrimSuffix(d.Summary, ".") + ".", ""
+	}
+	if i := strings.Index(detail, ". "); i > 0 {
+		return detail[:i+1], strings.TrimSpace(detail[i+2:])
+	}
+	return strings.TrimSuffix(detail, ".") + ".", ""
+}
+
+// evalProblems records what HCL's evaluator reported about an expression in the given range.
+func (p *problems) evalProblems(ds hcl.Diagnostics, where hcl.Range) {
+	for _, d := range ds {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		code := evalCodes[d.Summary]
+		if code == "" {
+			code = "UF2107"
+		}
+		summary, rest := sentence(d)
+		p.error(code, subjectOf(d, where), "%s", summary).Detail = rest
+	}
+}
+
+// syntaxProblems records the first syntax error of a file: one missing quote makes seven, and only
+// the first is right. Arguments set twice are independent of each other and all reported.
+func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, prompt bool) {
+	first := true
+	for _, d := range ds {
+		code := syntaxCodes[d.Summary]
+		if code == "" {
+			code = "UF1000"
+			if prompt {
+				code = "UF5005"
+			}
+		}
+		if code == "UF1000" || code == "UF5005" || code == "UF1002" {
+			if !first {
+				continue
+			}
+			first = false
+		}
+		summary, rest := sentence(d)
+		n := p.error(code, subjectOf(d, where), "%s", syntaxSentence(d, summary))
+		n.Detail = rest
+		if code == "UF1000" || code == "UF5005" {
+			n.Hint = escapeHint(d)
+		}
+	}
+}
+
+// syntaxSentence puts HCL's summary before the detail where the detail alone does not say what is wrong.
+func syntaxSentence(d *hcl.Diagnostic, detail string) string {
+	if strings.Contains(strings.ToLower(detail), strings.ToLower(d.Summary)) || d.Summary == "Attribute redefined" {
+		return detail
+	}
+	return strings.TrimSuffix(d.Summary, ".") + ": " + detail
+}
+
+// escapeHint says how to write template markers as plain text.
+func escapeHint(d *hcl.Diagnostic) string {
+	s := d.Summary + d.Detail
+	switch {
+	case strings.Contains(s, "control keyword"), strings.Contains(s, "directive"):
+		return "If this is text and no template, write %%{ instead of %{."
+	case strings.Contains(s, "interpolation"), strings.Contains(s, "template"), strings.Contains(s, "Extra characters"):
+		return "If this is text and no template, such as a shell parameter, write $${ instead of ${."
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package lang
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// inlineIncludes replaces ${include("x.md")} by the template of that file, so that it is checked and
+// rendered with the names of the place where it stands.
+func (l *loader) inlineIncludes(x hclsyntax.Expression, dir string, within []string) hclsyntax.Expression {
+	switch e := x.(type) {
+	case *hclsyntax.TemplateWrapExpr:
+		if c, ok := includeCall(e.Wrapped); ok {
+			return &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{l.included(c, dir, within)}, SrcRange: e.SrcRange}
+		}
+		e.Wrapped = l.inlineIncludes(e.Wrapped, dir, within)
+	case *hclsyntax.TemplateExpr:
+		for i, part := range e.Parts {
+			if c, ok := includeCall(part); ok {
+				e.Parts[i] = l.included(c, dir, within)
+				continue
+			}
+			e.Parts[i] = l.inlineIncludes(part, dir, within)
+		}
+	case *hclsyntax.TemplateJoinExpr:
+		e.Tuple = l.inlineIncludes(e.Tuple, dir, within)
+	case *hclsyntax.ForExpr:
+		e.ValExpr = l.inlineIncludes(e.ValExpr, dir, within)
+	case *hclsyntax.ConditionalExpr:
+		e.TrueResult = l.inlineIncludes(e.TrueResult, dir, within)
+		e.FalseResult = l.inlineIncludes(e.FalseResult, dir, within)
+	case *hclsyntax.ParenthesesExpr:
+		e.Expression = l.inlineIncludes(e.Expression, dir, within)
+	}
+	return x
+}
+
+// includeCall returns the call when e is include(…).
+func includeCall(e hclsyntax.Expression) (*hclsyntax.FunctionCallExpr, bool) {
+	c, ok := e.(*hclsyntax.FunctionCallExpr)
+	return c, ok && c.Name == "include"
+}
+
+// included returns the template that a call of include names; an empty text after a report.
+func (l *loader) included(c *hclsyntax.FunctionCallExpr, dir string, within []string) hclsyntax.Expression {
+	nothing := &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{
+		&hclsyntax.LiteralValueExpr{Val: cty.StringVal(""), SrcRange: c.Range()},
+	}, SrcRange: c.Range()}
+	if len(c.Args) != 1 || c.ExpandFinal {
+		l.error("UF2204", c.NameRange, "include takes one argument: the path of a template.")
+		return nothing
+	}
+	v, ok := literalValue(c.Args[0])
+	if !ok || v.Type() != cty.String || v.IsNull() {
+		l.error("UF5002", c.Args[0].Range(), "include takes a path that is written out.")
+		return nothing
+	}
+	if x := l.includeFile(c, v.AsString(), dir, within); x != nil {
+		return x
+	}
+	return nothing
+}
+
+func (l *loader) includeFile(c *hclsyntax.FunctionCallExpr, name, dir string, within []string) hclsyntax.Expression {
+	a := &argument{name: "include", nameRange: c.NameRange, expression: &expression{syntax: c.Args[0], place: c.Args[0].Range()}}
+	if !cleanPath(name) {
+		l.error("UF5002", a.place, "include is given %q; it must be a clean path: no \"..\", no leading \"/\".", name)
+		return nil
+	}
+	file := l.includePath(name, dir)
+	if slices.Contains(within, file) {
+		l.error("UF5005", a.place, "%s includes itself: %s.", file, strings.Join(append(within, file), " -> "))
+		return nil
+	}
+	src, err := l.ev.src.read(file, maxPromptFile)
+	if err != nil {
+		l.missingFile("UF5001", a, file, err)
+		return nil
+	}
+	body, start := l.frontMatter(file, src)
+	x := l.template(file, body, start, within)
+	if x == nil {
+		return nil
+	}
+	if t, ok := x.syntax.(*hclsyntax.TemplateExpr); ok {
+		return t
+	}
+	return &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{x.syntax}, SrcRange: hcl.RangeBetween(c.Range(), c.Range())}
+}
+
+// includePath finds an included file: beside the file that includes it, below prompts/, or below the
+// campaign root.
+func (l *loader) includePath(name, dir string) string {
+	for _, p := range []string{path.Join(dir, name), path.Join("prompts", name)} {
+		if l.ev.src.exists(p) {
+			return p
+		}
+	}
+	return name
+}

@@ -1,0 +1,309 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+const (
+	maxInstances = 20_000 // of a campaign; what the screens, the journal and a person can bear
+	maxLoops     = 1000   // of one cell
+)
+
+// lateParts are the values that tell an instance from its siblings. Render evaluates with them.
+type lateParts struct {
+	def    *taskDef
+	inst   *Instance
+	keyed  bool
+	value  cty.Value // each.value; NilVal without for_each
+	matrix cty.Value // NilVal without a matrix
+	count  int       // loops of the cell
+	order  int       // among the instances of the task
+	item   cty.Value // NilVal without expand
+	prev   *Instance // the instance before it in a series; nil for none
+	prompt *prompt   // nil without a prompt file
+}
+
+// eachKey is one element of for_each.
+type eachKey struct {
+	key   string
+	value cty.Value
+}
+
+// makeInstances expands for_each, matrix and loops, and decodes the settings of each instance.
+func (l *loader) makeInstances(d *taskDef) {
+	if d.broken {
+		return
+	}
+	if d.forEach != nil && d.expand != nil {
+		l.error("UF4101", d.forEach.nameRange, "A task takes its instances either from for_each or from expand, not from both.").
+			also(d.expand.header, "expand is here")
+	}
+	keys := []eachKey{{}}
+	if d.forEach != nil {
+		keys = l.eachKeys(d)
+	}
+	var all []*Instance
+	for _, k := range keys {
+		all = append(all, l.keyInstances(d, k)...)
+	}
+	if n := l.instances + len(all); n > maxInstances {
+		l.error("UF4303", d.node.header, "With %s the campaign has over %d instances.", plural(len(all), "instance of task."+d.task.Name), maxInstances)
+		return
+	}
+	l.instances += len(all)
+	l.keep(d, all)
+}
+
+// keep registers the instances of a task; those of expand are kept as patterns for run time.
+func (l *loader) keep(d *taskDef, all []*Instance) {
+	if d.expand != nil && len(all) > 0 {
+		l.readExpand(d)
+		t := *all[0]
+		t.Address = Address{Task: d.task.Name}
+		late := *all[0].late
+		late.inst = &t
+		t.late = &late
+		d.template, d.cells = &t, all
+		all = []*Instance{&t}
+	}
+	d.task.Instances = all
+	for n, i := range all {
+		i.late.order = n
+		l.ev.byAddress[i.Address] = i
+	}
+}
+
+// keyInstances makes the instances of one key: one for each matrix cell and loop.
+func (l *loader) keyInstances(d *taskDef, k eachKey) []*Instance {
+	base := lateParts{def: d, keyed: d.forEach != nil, value: k.value, count: 1}
+	var all []*Instance
+	for _, c := range l.matrixCells(d, base, k.key) {
+		cell := base
+		cell.matrix = c.value
+		probe := &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: k.key, Matrix: c.label}}
+		cell.inst = probe
+		count := l.loopCount(d, &cell)
+		cell.count = count
+		var prev *Instance
+		for i := range count {
+			inst := l.instance(d, cell, probe.Address, i, prev)
+			all = append(all, inst)
+			if d.task.Series {
+				prev = inst
+			}
+		}
+	}
+	return all
+}
+
+// loopCount evaluates loops and loop_mode for one cell.
+func (l *loader) loopCount(d *taskDef, cell *lateParts) int {
+	s := cell.scope(l.ev)
+	mode := l.wantEnum(s, d.settings["loop_mode"], "UF2110", "parallel", "series")
+	d.task.Series = mode == "series"
+	a := d.settings["loops"]
+	if a == nil {
+		return 1
+	}
+	if src, late := l.lateSource(a.expression); late {
+		l.error("UF4201", src.place, "loops must be known before the run starts, but it depends on %s.", src.label()).
+			hint("For a number of instances known only at run time use an expand block.")
+		return 1
+	}
+	v, ok := l.planTime(s, a)
+	if !ok || !v.IsKnown() || v.IsNull() {
+		return 1
+	}
+	if n, good := convertTo(plain(v), cty.Number); !good || !n.IsKnown() {
+		l.error("UF4202", a.place, "loops needs a number, not %s.", describeType(v))
+		return 1
+	}
+	return int(l.wantInt(s, a, 1, 1, maxLoops, "UF4203"))
+}
+
+// instance makes one instance and decodes its settings.
+func (l *loader) instance(d *taskDef, cell lateParts, a Address, loop int, prev *Instance) *Instance {
+	a.Loop, a.Looped = loop, cell.count > 1
+	inst := &Instance{Task: d.task, Address: a, Range: at(d.node.header)}
+	late := cell
+	late.inst, late.prev = inst, prev
+	inst.late = &late
+	l.decodeInstance(d, inst)
+	return inst
+}
+
+// scope returns a plan-time scope with the symbols of the instance.
+func (p *lateParts) scope(ev *evaluator) *scope { return &scope{ev: ev, inst: p} }
+
+// symbol returns the value of each, matrix, loop, item or self; NilVal where the task has none.
+func (p *lateParts) symbol(name string) cty.Value {
+	switch name {
+	case "each":
+		if !p.keyed {
+			return cty.NilVal
+		}
+		return cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(p.inst.Address.Key), "value": p.value})
+	case "matrix":
+		return p.matrix
+	case "loop":
+		return cty.ObjectVal(map[string]cty.Value{
+			"index": cty.NumberIntVal(int64(p.inst.Address.Loop)), "count": cty.NumberIntVal(int64(p.count)),
+		})
+	case "item":
+		if p.item == cty.NilVal && p.def.expand != nil {
+			return cty.DynamicVal
+		}
+		return p.item
+	case "self":
+		return p.self()
+	}
+	return cty.NilVal
+}
+
+// self is what an instance may know of itself.
+func (p *lateParts) self() cty.Value {
+	a := p.inst.Address
+	outputs := map[string]cty.Value{}
+	for _, o := range p.inst.Outputs {
+		outputs[o.Name] = cty.ObjectVal(map[string]cty.Value{"path": cty.StringVal(o.Path), "contract": contractName(o.Contract)})
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"name": cty.StringVal(a.Task), "id": cty.StringVal(a.String()), "key": keyValue(a), "outputs": cty.ObjectVal(outputs),
+	})
+}
+
+func keyValue(a Address) cty.Value {
+	if a.Key == "" {
+		return cty.NullVal(cty.String)
+	}
+	return cty.StringVal(a.Key)
+}
+
+func contractName(c *Contract) cty.Value {
+	if c == nil {
+		return cty.NullVal(cty.String)
+	}
+	return cty.StringVal(c.Name)
+}
+
+// matrixCell is one combination of the values of a matrix.
+type matrixCell struct {
+	label string
+	value cty.Value
+}
+
+// matrixCells evaluates the matrix for one key; one empty cell without a matrix.
+func (l *loader) matrixCells(d *taskDef, base lateParts, key string) []matrixCell {
+	if d.matrix == nil {
+		return []matrixCell{{value: cty.NilVal}}
+	}
+	base.inst = &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: key}}
+	v, ok := l.planTime(base.scope(l.ev), d.matrix)
+	if !ok || !v.IsKnown() {
+		return nil
+	}
+	v, _ = v.Unmark()
+	if v.IsNull() {
+		return []matrixCell{{value: cty.NilVal}}
+	}
+	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		l.error("UF4302", d.matrix.place, "matrix needs a map of lists, not %s.", describeType(v))
+		return nil
+	}
+	return l.combine(d, v)
+}
+
+// combine makes every combination of the axes, in the order of their names.
+func (l *loader) combine(d *taskDef, v cty.Value) []matrixCell {
+	type partial struct {
+		labels []string
+		values map[string]cty.Value
+	}
+	cells := []partial{{values: map[string]cty.Value{}}}
+	for it := v.ElementIterator(); it.Next(); {
+		k, axis := it.Element()
+		values := l.axis(d, k.AsString(), axis)
+		var next []partial
+		for _, c := range cells {
+			for _, x := range values {
+				m := map[string]cty.Value{k.AsString(): x.value}
+				for name, old := range c.values {
+					m[name] = old
+				}
+				next = append(next, partial{append(append([]string(nil), c.labels...), x.label), m})
+			}
+		}
+		cells = next
+		if len(cells) > maxInstances {
+			l.error("UF4303", d.node.header, "The matrix has over %d combinations.", maxInstances)
+			return nil
+		}
+	}
+	out := make([]matrixCell, 0, len(cells))
+	seen := map[string]bool{}
+	for _, c := range cells {
+		label := strings.Join(c.labels, "-")
+		if seen[label] {
+			l.error("UF4302", d.matrix.place, "Two combinations of the matrix are both called %q.", label)
+			continue
+		}
+		seen[label] = true
+		out = append(out, matrixCell{label, cty.ObjectVal(c.values)})
+	}
+	return out
+}
+
+// axis returns the values of one axis with the words they have in an address.
+func (l *loader) axis(d *taskDef, name string, v cty.Value) []matrixCell {
+	where := axisRange(d.matrix.expression, name)
+	v, marks := v.Unmark()
+	if !v.IsKnown() {
+		return nil
+	}
+	if v.IsNull() || !isSequence(v.Type()) || v.LengthInt() == 0 {
+		l.error("UF4302", where, "matrix.%s needs a list that is not empty, not %s.", name, describeType(v))
+		return nil
+	}
+	var cells []matrixCell
+	seen := map[string]bool{}
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		label, ok := cellLabel(e)
+		if !ok {
+			l.error("UF4302", where, "matrix.%s holds %s; use text, numbers, true, false or declarations such as profile.NAME.", name, describeType(e))
+			continue
+		}
+		if err := ValidKey(label); err != nil {
+			l.error("UF4302", where, "matrix.%s: %v.", name, err)
+			continue
+		}
+		if seen[label] {
+			l.error("UF4302", where, "matrix.%s repeats %q.", name, label)
+			continue
+		}
+		seen[label] = true
+		cells = append(cells, matrixCell{label, e.WithMarks(marks)})
+	}
+	return cells
+}
+
+// cellLabel is the word for a value of an axis: text, or the name of a declaration.
+func cellLabel(v cty.Value) (string, bool) {
+	v, _ = v.Unmark()
+	if !v.IsKnown() || v.IsNull() {
+		return "", false
+	}
+	if t := v.Type(); t.IsObjectType() {
+		if !t.HasAttribute("name") {
+			return "", false
+		}
+		return cellLabel(v.GetAttr("name"))
+	}
+	s, ok := convertTo(v, cty.String)
+	if !ok {
+		return "", false
+	}
+	return s.AsString(), true
+}

@@ -1,0 +1,192 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// upstreamValues are the values of tasks and groups for one instance that is being rendered.
+type upstreamValues struct {
+	ev       *evaluator
+	up       Upstream
+	needed   map[Address]bool
+	failures hcl.Diagnostics
+}
+
+func (v *upstreamValues) task(name string, r reads) cty.Value {
+	d := v.ev.tasks[name]
+	if d == nil {
+		return cty.DynamicVal
+	}
+	return v.shaped(d, v.instances(d), r)
+}
+
+func (v *upstreamValues) group(name string, r reads) cty.Value {
+	var all []cty.Value
+	if g := v.ev.groups[name]; g != nil {
+		for _, d := range g.members {
+			all = append(all, v.values(v.instances(d), r)...)
+		}
+	}
+	return cty.ObjectVal(map[string]cty.Value{"all": cty.TupleVal(all)})
+}
+
+// instances lists the instances of a task; those of expand are derived from what its source wrote.
+func (v *upstreamValues) instances(d *taskDef) []*Instance {
+	if d.expand == nil {
+		return d.task.Instances
+	}
+	if !v.needed[Address{Task: d.task.Name}] {
+		return nil
+	}
+	is, ds := v.ev.expanded(d, v.up)
+	v.failures = append(v.failures, ds...)
+	for _, i := range is {
+		v.needed[i.Address] = true
+	}
+	return is
+}
+
+func (v *upstreamValues) values(is []*Instance, r reads) []cty.Value {
+	vals := make([]cty.Value, 0, len(is))
+	for _, i := range is {
+		vals = append(vals, v.instance(i, r))
+	}
+	return vals
+}
+
+// shaped gives a task's instances the form that the language page promises.
+func (v *upstreamValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
+	vals := v.values(is, r)
+	all := cty.TupleVal(vals)
+	if d.forEach == nil {
+		return oneOrAll(d, is, vals, all)
+	}
+	attrs := map[string]cty.Value{"all": all}
+	for n := 0; n < len(is); {
+		end := n
+		for end < len(is) && is[end].Address.Key == is[n].Address.Key {
+			end++
+		}
+		attrs[is[n].Address.Key] = oneOrAll(d, is[n:end], vals[n:end], cty.TupleVal(vals[n:end]))
+		n = end
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// oneOrAll is the instance with all[…] where there is one instance or a series, else just all[…].
+func oneOrAll(d *taskDef, is []*Instance, vals []cty.Value, all cty.Value) cty.Value {
+	single := len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
+	if len(is) > 0 && (single || d.task.Series && d.matrix == nil && d.expand == nil) {
+		last := vals[len(vals)-1]
+		if last.Type().IsObjectType() {
+			attrs := last.AsValueMap()
+			attrs["all"] = all
+			return cty.ObjectVal(attrs)
+		}
+		return last
+	}
+	return cty.ObjectVal(map[string]cty.Value{"all": all})
+}
+
+// instance returns the value of one instance; unknown when the rendered instance does not need it.
+func (v *upstreamValues) instance(i *Instance, r reads) cty.Value {
+	if !v.needed[i.Address] {
+		return cty.DynamicVal
+	}
+	res, found := v.up.Result(i.Address)
+	if !found {
+		res = Result{Status: "skipped"}
+	}
+	a := i.Address
+	value := sourceMark{from: a}
+	outputs := map[string]cty.Value{}
+	for n := range i.Outputs {
+		outputs[i.Outputs[n].Name] = v.output(i, &i.Outputs[n], res, r)
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"task":    cty.StringVal(a.Task),
+		"id":      cty.StringVal(a.String()),
+		"key":     keyValue(a),
+		"loop":    cty.NumberIntVal(int64(a.Loop)),
+		"status":  cty.StringVal(res.Status).Mark(value),
+		"ok":      cty.BoolVal(res.OK).Mark(value),
+		"dir":     cty.StringVal(instanceMount(a)).Mark(sourceMark{from: a, path: true}),
+		"outputs": cty.ObjectVal(outputs),
+	})
+}
+
+// instanceMount is the directory of an instance's outputs in a workspace.
+func instanceMount(a Address) string { return MountDir + "/" + a.String() }
+
+// outputMount is where one output lies in a workspace.
+func outputMount(a Address, output string) string { return instanceMount(a) + "/" + output }
+
+// output returns the value of one output.
+func (v *upstreamValues) output(i *Instance, o *Output, res Result, r reads) cty.Value {
+	mark := sourceMark{from: i.Address, output: o.Name}
+	path := mark
+	path.path = true
+	got := res.Outputs[o.Name]
+	digest := cty.NullVal(cty.String)
+	if got.Exists {
+		digest = cty.StringVal(got.Digest)
+	}
+	attrs := map[string]cty.Value{
+		"path":     cty.StringVal(outputMount(i.Address, o.Name)).Mark(path),
+		"exists":   cty.BoolVal(got.Exists).Mark(mark),
+		"digest":   digest.Mark(mark),
+		"contract": contractName(o.Contract),
+	}
+	if o.Path != "" {
+		attrs["text"] = v.text(i, o, got, r.text).Mark(mark)
+		if isJSONKind(o.Contract) {
+			attrs["json"] = v.json(i, o, got, r.json, mark)
+		}
+	}
+	return cty.ObjectVal(attrs)
+}
+
+func isJSONKind(c *Contract) bool { return c != nil && (c.Kind == "json" || c.Kind == "jsonl") }
+
+// text reads an output as text when the expression may look at it.
+func (v *upstreamValues) text(i *Instance, o *Output, got OutputResult, wanted bool) cty.Value {
+	if !wanted || !got.Exists || got.Read == nil {
+		return cty.NullVal(cty.String)
+	}
+	b, err := got.Read()
+	if err != nil {
+		v.fail("UFR101", i, o, "cannot be read: %v.", err)
+		return cty.UnknownVal(cty.String)
+	}
+	return cty.StringVal(string(b))
+}
+
+// json reads an output as JSON when the expression may look at it.
+func (v *upstreamValues) json(i *Instance, o *Output, got OutputResult, wanted bool, mark sourceMark) cty.Value {
+	t := v.ev.jsonTypes[o.Contract.Name]
+	if !wanted || !got.Exists || got.Read == nil {
+		return cty.NullVal(t.cty())
+	}
+	b, err := got.Read()
+	if err != nil {
+		v.fail("UFR101", i, o, "cannot be read: %v.", err)
+		return cty.DynamicVal
+	}
+	val, err := decodeJSON(b, t, o.Contract.Kind == "jsonl", mark)
+	if err != nil {
+		v.fail("UFR102", i, o, "is not the JSON its contract promises: %v.", err)
+		return cty.DynamicVal
+	}
+	return val
+}
+
+// fail notes what is wrong with an output; the reference to it is what gets blamed.
+func (v *upstreamValues) fail(code string, i *Instance, o *Output, format string, args ...any) {
+	v.failures = append(v.failures, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: code,
+		Detail: "Output " + o.Name + " of " + i.Address.String() + " " + fmt.Sprintf(format, args...),
+	})
+}

@@ -1,0 +1,128 @@
+package lang
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// loader is the state of one Load.
+type loader struct {
+	problems
+	opts Options
+	c    *Campaign
+	ev   *evaluator
+	decl *declarations
+
+	instances int // made so far
+}
+
+// Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
+// diagnostics hold an error it may be incomplete, is good for looking at, and must not be built.
+func Load(o Options) (*Campaign, Diagnostics) {
+	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations()}
+	root, names, err := locate(o)
+	l.start(root)
+	switch {
+	case err != nil:
+		l.error("UF1001", hcl.Range{}, "The campaign cannot be read: %v.", err)
+	case len(names) == 0:
+		l.error("UF1001", hcl.Range{}, "There is no %s in this directory or above it.", mainFile).
+			hint("Start one with: ufbuild init")
+	default:
+		l.load(names)
+	}
+	l.c.Files = l.ev.src.list()
+	return l.c, l.all()
+}
+
+func (l *loader) start(root string) {
+	l.c.Root = root
+	l.c.Name = filepath.Base(root)
+	l.ev = newEvaluator(l.c, l.decl, newSources(root))
+	l.c.eval = l.ev
+}
+
+// load runs the steps of the language page in order; each reports all it finds and goes on.
+func (l *loader) load(names []string) {
+	defer l.recovered(hcl.Range{})
+	l.declare(parseFiles(l.ev.src, names))
+	l.loadCampaignLiterals()
+	for _, kind := range []string{"agent", "profile", "pool", "contract"} {
+		l.nameValues(kind)
+	}
+	l.loadReferences()
+	l.loadVariables()
+	l.loadLocals()
+	l.loadCampaign()
+	l.loadPools()
+	l.loadAgents()
+	l.loadProfiles()
+	l.loadContracts()
+	l.loadGroups()
+	l.checkSets()
+	l.loadTasks()
+	l.loadCampaignDefault()
+}
+
+// Source returns the bytes of a file that was read while loading.
+func (c *Campaign) Source(file string) ([]byte, bool) { return c.eval.src.source(file) }
+
+// Task returns the task called name.
+func (c *Campaign) Task(name string) (*Task, bool) {
+	if d, ok := c.eval.tasks[name]; ok {
+		return d.task, true
+	}
+	return nil, false
+}
+
+// Instance returns the instance at an address that is known at plan time.
+func (c *Campaign) Instance(a Address) (*Instance, bool) {
+	i, ok := c.eval.byAddress[a]
+	return i, ok
+}
+
+// Group returns the group called name.
+func (c *Campaign) Group(name string) (*Group, bool) {
+	return findNamed(c.Groups, name, func(g *Group) string { return g.Name })
+}
+
+// Contract returns the contract called name.
+func (c *Campaign) Contract(name string) (*Contract, bool) {
+	return findNamed(c.Contracts, name, func(x *Contract) string { return x.Name })
+}
+
+// Profile returns the profile called name.
+func (c *Campaign) Profile(name string) (*Profile, bool) {
+	return findNamed(c.Profiles, name, func(p *Profile) string { return p.Name })
+}
+
+// Pool returns the pool called name.
+func (c *Campaign) Pool(name string) (*Pool, bool) {
+	return findNamed(c.Pools, name, func(p *Pool) string { return p.Name })
+}
+
+// Agent returns the agent called name.
+func (c *Campaign) Agent(name string) (*Agent, bool) {
+	return findNamed(c.Agents, name, func(a *Agent) string { return a.Name })
+}
+
+// Reference returns the reference called name.
+func (c *Campaign) Reference(name string) (*Reference, bool) {
+	return findNamed(c.References, name, func(r *Reference) string { return r.Name })
+}
+
+func findNamed[T any](list []*T, name string, nameOf func(*T) string) (*T, bool) {
+	for _, x := range list {
+		if nameOf(x) == name {
+			return x, true
+		}
+	}
+	return nil, false
+}
+
+// bug panics: the fault is ours.
+func bug(format string, args ...any) {
+	panic("BUG: " + fmt.Sprintf(format, args...))
+}

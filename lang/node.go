@@ -1,0 +1,183 @@
+package lang
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// node is one block of a campaign file, checked against the schema.
+type node struct {
+	schema *Block
+	name   string    // the label; "" without one
+	label  hcl.Range // of the label, else of the block type
+	header hcl.Range // type and labels
+	whole  hcl.Range
+	args   []*argument // in source order
+	blocks []*node     // in source order
+}
+
+// argument is one argument that a block sets.
+type argument struct {
+	name      string
+	nameRange hcl.Range
+	spec      *Arg // nil for free arguments
+	*expression
+}
+
+// arg returns the argument called name, or nil.
+func (n *node) arg(name string) *argument {
+	if n == nil {
+		return nil
+	}
+	for _, a := range n.args {
+		if a.name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// block returns the first nested block of a type, or nil.
+func (n *node) block(kind string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, b := range n.blocks {
+		if b.schema.Name == kind {
+			return b
+		}
+	}
+	return nil
+}
+
+// all returns the nested blocks of a type.
+func (n *node) all(kind string) []*node {
+	var bs []*node
+	for _, b := range n.blocks {
+		if b.schema.Name == kind {
+			bs = append(bs, b)
+		}
+	}
+	return bs
+}
+
+// readBody checks the contents of a block against its schema and returns them in source order.
+func (p *problems) readBody(body *hclsyntax.Body, n *node) {
+	for _, a := range sortedAttributes(body) {
+		if arg := p.readArgument(a, n.schema); arg != nil {
+			n.args = append(n.args, arg)
+		}
+	}
+	for _, b := range body.Blocks {
+		if child := p.readBlock(b, n.schema); child != nil {
+			n.blocks = append(n.blocks, child)
+		}
+	}
+	p.missing(n)
+	p.repeated(n)
+}
+
+func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
+	as := make([]*hclsyntax.Attribute, 0, len(body.Attributes))
+	for _, a := range body.Attributes {
+		as = append(as, a)
+	}
+	slices.SortFunc(as, func(a, b *hclsyntax.Attribute) int {
+		return cmp.Compare(a.NameRange.Start.Byte, b.NameRange.Start.Byte)
+	})
+	return as
+}
+
+func (p *problems) readArgument(a *hclsyntax.Attribute, schema *Block) *argument {
+	spec, ok := schema.Arg(a.Name)
+	if !ok && !schema.Free {
+		p.unknownArgument(a, schema)
+		return nil
+	}
+	return &argument{name: a.Name, nameRange: a.NameRange, spec: spec, expression: analyze(a.Expr)}
+}
+
+func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) {
+	if _, ok := schema.Block(a.Name); ok {
+		p.error("UF1106", a.NameRange, "%q is a block: remove the equals sign.", a.Name)
+		return
+	}
+	p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
+		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
+}
+
+// readBlock reads a block nested in a block of the given schema; nil when its type is unknown.
+func (p *problems) readBlock(b *hclsyntax.Block, parent *Block) *node {
+	schema, ok := parent.Block(b.Type)
+	if !ok {
+		p.unknownBlock(b, parent)
+		return nil
+	}
+	n := &node{schema: schema, label: b.TypeRange, header: b.DefRange(), whole: hcl.RangeBetween(b.TypeRange, b.CloseBraceRange)}
+	if !p.readLabels(b, n) {
+		return nil
+	}
+	p.readBody(b.Body, n)
+	return n
+}
+
+func (p *problems) unknownBlock(b *hclsyntax.Block, parent *Block) {
+	if _, ok := parent.Arg(b.Type); ok {
+		p.error("UF1106", b.TypeRange, "%q is an argument: write %s = {…}.", b.Type, b.Type)
+		return
+	}
+	if parent == rootSchema && slices.Contains(futureBlocks, b.Type) {
+		p.error("UF1102", b.TypeRange, "Blocks of type %q are reserved for later.", b.Type)
+		return
+	}
+	p.error("UF1102", b.TypeRange, "Blocks of type %q are not expected here.", b.Type).
+		meant(b.TypeRange, b.Type, append(parent.blockNames(), parent.argNames()...))
+}
+
+func (p *problems) readLabels(b *hclsyntax.Block, n *node) bool {
+	want := n.schema.Labels
+	if len(b.Labels) != want {
+		place := b.DefRange()
+		if len(b.LabelRanges) > want {
+			place = b.LabelRanges[want]
+		}
+		if want == 1 {
+			p.error("UF1107", place, "%s needs one name: %s \"NAME\" { … }.", b.Type, b.Type)
+		} else {
+			p.error("UF1107", place, "%s takes no name: %s { … }.", b.Type, b.Type)
+		}
+		return false
+	}
+	if want == 1 {
+		n.name, n.label = b.Labels[0], b.LabelRanges[0]
+	}
+	return true
+}
+
+// missing reports required arguments and blocks that are not set.
+func (p *problems) missing(n *node) {
+	for i := range n.schema.Args {
+		a := &n.schema.Args[i]
+		if a.Required && n.arg(a.Name) == nil {
+			p.error("UF1103", n.header, "The argument %q is required.", a.Name)
+		}
+	}
+}
+
+// repeated reports blocks that may stand only once.
+func (p *problems) repeated(n *node) {
+	for _, s := range n.schema.Blocks {
+		if s.Many || n.schema == rootSchema {
+			continue
+		}
+		if bs := n.all(s.Name); len(bs) > 1 {
+			for _, b := range bs[1:] {
+				p.error("UF1108", b.header, "A %s has at most one %s block.", n.schema.Name, s.Name).
+					also(bs[0].header, "the first is here")
+			}
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package lang
+
+// Options say what to load and with which values.
+type Options struct {
+	Dir     string     // where to start looking; the nearest campaign.hcl upward wins
+	File    string     // explicit campaign file; its directory is the root ("" = discover)
+	Vars    []VarInput // --var-file and --var in command line order, already split
+	Preset  string     // name of the preset; "" for none
+	Environ []string   // "K=V" pairs; only UF_VAR_* are read
+	Sets    []SetInput // --set task.x.loops=5
+	// RequireValues says what a variable without a value is: an error (build and plan), or unknown
+	// of its type (check).
+	RequireValues bool
+	Version       string // of ufbuild, for campaign.requires; "" skips that check
+}
+
+// VarInput is a value given to a variable from outside.
+type VarInput struct {
+	Name   string
+	Value  string // text; of an expression when it comes from a file
+	Origin string // "--var" or "file.hcl:3"
+}
+
+// SetInput overrides one setting of one task.
+type SetInput struct {
+	Task    string
+	Setting string // one of those SettableNames lists
+	Value   string
+}

@@ -1,0 +1,113 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// problems gathers diagnostics and keeps each only once: a definition that is evaluated for four
+// hundred instances reports its mistake at one place.
+type problems struct {
+	list   []*Diagnostic
+	seen   map[problemKey]*Diagnostic
+	errors int // how many of them are errors
+}
+
+type problemKey struct {
+	code, summary string
+	place         Range
+}
+
+// at converts a range of the parser.
+func at(r hcl.Range) Range {
+	return Range{
+		File:  r.Filename,
+		Start: Pos{r.Start.Line, r.Start.Column, r.Start.Byte},
+		End:   Pos{r.End.Line, r.End.Column, r.End.Byte},
+	}
+}
+
+// add records d; the diagnostic it returns may be completed.
+func (p *problems) add(d Diagnostic) *Diagnostic {
+	key := problemKey{code: d.Code, summary: d.Summary}
+	if d.Subject != nil {
+		key.place = *d.Subject
+	}
+	if old, ok := p.seen[key]; ok {
+		spare := *old
+		return &spare
+	}
+	if p.seen == nil {
+		p.seen = map[problemKey]*Diagnostic{}
+	}
+	n := &d
+	p.seen[key] = n
+	p.list = append(p.list, n)
+	if d.Severity == Error {
+		p.errors++
+	}
+	return n
+}
+
+// error records an error at a range of the parser.
+func (p *problems) error(code string, r hcl.Range, format string, args ...any) *Diagnostic {
+	return p.put(Error, code, r, format, args...)
+}
+
+// warn records a warning at a range of the parser.
+func (p *problems) warn(code string, r hcl.Range, format string, args ...any) *Diagnostic {
+	return p.put(Warning, code, r, format, args...)
+}
+
+func (p *problems) put(s Severity, code string, r hcl.Range, format string, args ...any) *Diagnostic {
+	d := Diagnostic{Severity: s, Code: code, Summary: fmt.Sprintf(format, args...)}
+	if r.Filename != "" {
+		place := at(r)
+		d.Subject = &place
+	}
+	return p.add(d)
+}
+
+// all returns the diagnostics in the order in which they were found.
+func (p *problems) all() Diagnostics {
+	ds := make(Diagnostics, 0, len(p.list))
+	for _, d := range p.list {
+		ds = append(ds, *d)
+	}
+	return ds
+}
+
+// because sets the reason.
+func (d *Diagnostic) because(format string, args ...any) *Diagnostic {
+	d.Detail = fmt.Sprintf(format, args...)
+	return d
+}
+
+// hint sets what to do next.
+func (d *Diagnostic) hint(format string, args ...any) *Diagnostic {
+	d.Hint = fmt.Sprintf(format, args...)
+	return d
+}
+
+// also adds a second place.
+func (d *Diagnostic) also(r hcl.Range, format string, args ...any) *Diagnostic {
+	d.Related = append(d.Related, Related{Range: at(r), Message: fmt.Sprintf(format, args...)})
+	return d
+}
+
+// meant adds "Did you mean" for a name at r, with the fix, when one of the candidates is close.
+func (d *Diagnostic) meant(r hcl.Range, name string, candidates []string) *Diagnostic {
+	s := suggest(name, candidates)
+	if s == "" {
+		return d
+	}
+	d.Summary += fmt.Sprintf(" Did you mean %q?", s)
+	return d.fixed(r, s)
+}
+
+// fixed attaches the edit that replaces r by text.
+func (d *Diagnostic) fixed(r hcl.Range, text string) *Diagnostic {
+	d.Fix = &Fix{Title: fmt.Sprintf("Replace by %q", text), Range: at(r), Text: text}
+	return d
+}

@@ -1,0 +1,370 @@
+package lang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// renderer evaluates the run-time parts of one instance.
+type renderer struct {
+	problems
+	ev     *evaluator
+	inst   *Instance
+	late   *lateParts
+	scope  *scope
+	values *upstreamValues
+	marks  map[sourceMark]bool // path marks met so far
+	out    Rendered
+	files  []string
+}
+
+// Render evaluates everything of an instance that may use what other instances wrote. It is
+// deterministic and safe for concurrent use. With errors in the diagnostics the instance cannot run.
+func (c *Campaign) Render(i *Instance, up Upstream) (Rendered, Diagnostics) {
+	r := newRenderer(c.eval, i, up)
+	r.render()
+	return r.out, r.all()
+}
+
+func newRenderer(ev *evaluator, i *Instance, up Upstream) *renderer {
+	if i.late == nil {
+		bug("instance %s was not made by Load or Expand", i.Address)
+	}
+	needed := map[Address]bool{}
+	for _, n := range i.Needs {
+		needed[n.On] = true
+	}
+	r := &renderer{ev: ev, inst: i, late: i.late, marks: map[sourceMark]bool{}}
+	r.values = &upstreamValues{ev: ev, up: up, needed: needed}
+	r.scope = &scope{ev: ev, inst: i.late, tasks: r.values, reader: &readRecorder{src: ev.src}}
+	return r
+}
+
+func (r *renderer) render() {
+	defer r.recovered(hcl.Range{})
+	d := r.late.def
+	if r.out.When = r.when(d.settings["when"]); !r.out.When {
+		return
+	}
+	r.body(d)
+	r.environment(d)
+	r.secrets(d.settings["secrets"])
+	r.flows()
+	r.absent()
+	r.readFiles()
+}
+
+// value evaluates an expression and reports what failed; false then.
+func (r *renderer) value(x *expression) (cty.Value, bool) {
+	if x.broken {
+		r.error("UFR199", x.place, "This expression has an error that check reports.")
+		return cty.NilVal, false
+	}
+	v, ds := r.scope.eval(x)
+	ds = append(append(hcl.Diagnostics(nil), r.takeFailures()...), ds...)
+	r.noteFiles(x)
+	if ds.HasErrors() {
+		r.runProblems(ds, x)
+		return cty.NilVal, false
+	}
+	if isSecret(v) {
+		r.error("UF7301", x.place, "A sensitive variable reaches this expression. Secrets may only be passed in secrets.")
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// takeFailures returns what went wrong while values of dependencies were made.
+func (r *renderer) takeFailures() hcl.Diagnostics {
+	ds := append(r.scope.failures, r.values.failures...)
+	r.scope.failures, r.values.failures = nil, nil
+	return ds
+}
+
+// runProblems reports run-time problems of an expression under UFR codes.
+func (r *renderer) runProblems(ds hcl.Diagnostics, x *expression) {
+	for _, d := range ds {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		code := "UFR103"
+		if strings.HasPrefix(d.Summary, "UFR") {
+			code = d.Summary
+		} else if d.Summary == panicSummary {
+			code = "UF9901"
+		}
+		summary, rest := sentence(d)
+		r.error(code, subjectOf(d, x.place), "%s", summary).Detail = rest
+	}
+}
+
+// noteFiles adds the files that locals behind x read at plan time.
+func (r *renderer) noteFiles(x *expression) {
+	for i := range x.uses {
+		if x.uses[i].root == "local" {
+			if d := r.ev.decl.locals[x.uses[i].name]; d != nil {
+				r.files = append(r.files, d.files...)
+			}
+		}
+	}
+}
+
+func (r *renderer) readFiles() {
+	r.files = append(r.files, r.scope.reader.names()...)
+	slices.Sort(r.files)
+	r.out.Reads = slices.Compact(r.files)
+}
+
+func (r *renderer) when(a *argument) bool {
+	if a == nil {
+		return true
+	}
+	v, ok := r.value(a.expression)
+	if !ok {
+		return true
+	}
+	b, ok := convertTo(plain(v), cty.Bool)
+	if !ok || !b.IsKnown() || b.IsNull() {
+		r.error("UFR104", a.place, "when needs true or false, not %s.", describeType(plain(v)))
+		return true
+	}
+	return b.True()
+}
+
+// body renders what the instance runs.
+func (r *renderer) body(d *taskDef) {
+	vars := r.vars(d)
+	switch d.body.name {
+	case "command":
+		r.command(d.body)
+	case "prompt_text":
+		r.scope.vars = vars
+		r.out.Prompt = r.prompt(d.body.expression)
+	case "prompt":
+		r.scope.vars = vars
+		p := r.late.prompt
+		switch {
+		case p == nil || p.expression == nil && !p.verbatim:
+			r.error("UFR199", d.body.place, "The prompt file has an error that check reports.")
+		case p.verbatim:
+			r.out.Prompt = Text{Real: p.text}
+		default:
+			r.out.Prompt = r.prompt(p.expression)
+		}
+	}
+}
+
+func (r *renderer) prompt(x *expression) Text {
+	v, ok := r.value(x)
+	if !ok {
+		return Text{}
+	}
+	t, ok := r.text(v, x.place, "The prompt")
+	if ok && strings.TrimSpace(t.Real) == "" {
+		r.error("UF5007", x.place, "The prompt is empty after rendering.")
+	}
+	return t
+}
+
+// text converts a value to text and notes the paths in it.
+func (r *renderer) text(v cty.Value, where hcl.Range, what string) (Text, bool) {
+	r.note(v)
+	s, ok := convertTo(plain(v), cty.String)
+	switch {
+	case !ok:
+		r.error("UF2104", where, "%s is %s and cannot be put into text.", what, describeType(plain(v)))
+		return Text{}, false
+	case !s.IsKnown():
+		r.error("UFR105", where, "%s is still unknown: it depends on something that has not run.", what)
+		return Text{}, false
+	case s.IsNull():
+		r.error("UF2105", where, "%s is null.", what)
+		return Text{}, false
+	}
+	return Text{Real: s.AsString()}, true
+}
+
+// note collects the path marks anywhere in v.
+func (r *renderer) note(v cty.Value) {
+	if !v.ContainsMarked() {
+		return
+	}
+	_, paths := v.UnmarkDeepWithPaths()
+	for _, p := range paths {
+		for m := range p.Marks {
+			if s, ok := m.(sourceMark); ok && s.path {
+				r.marks[s] = true
+			}
+		}
+	}
+}
+
+func (r *renderer) command(a *argument) {
+	v, ok := r.value(a.expression)
+	if !ok {
+		return
+	}
+	v, marks := v.Unmark()
+	if v.IsNull() || !v.IsKnown() || !isSequence(v.Type()) {
+		r.error("UF7101", a.place, "command needs a list of strings, not %s.", describeType(v))
+		return
+	}
+	n := 0
+	for it := v.ElementIterator(); it.Next(); n++ {
+		_, e := it.Element()
+		if t, ok := r.text(e.WithMarks(marks), elementRange(a.expression, n), "This element of command"); ok {
+			r.out.Argv = append(r.out.Argv, t)
+		}
+	}
+	if n == 0 {
+		r.error("UF7101", a.place, "command is empty.")
+	}
+}
+
+// vars evaluates and merges vars; the object is what prompts read.
+func (r *renderer) vars(d *taskDef) cty.Value {
+	merged := map[string]cty.Value{}
+	for _, a := range d.vars {
+		v, ok := r.value(a.expression)
+		if !ok {
+			continue
+		}
+		r.merge(merged, v, a)
+	}
+	obj := cty.ObjectVal(merged)
+	if len(merged) == 0 {
+		return obj
+	}
+	r.note(obj)
+	if !obj.IsWhollyKnown() {
+		r.error("UFR105", d.vars[len(d.vars)-1].place, "vars is still unknown: it depends on something that has not run.")
+		return obj
+	}
+	b, err := ctyjson.Marshal(plain(obj), plain(obj).Type())
+	if err != nil {
+		r.error("UF2104", d.vars[len(d.vars)-1].place, "vars cannot be written as JSON: %v.", err)
+		return obj
+	}
+	r.out.Vars = unescapeHTML(string(b))
+	return obj
+}
+
+// merge adds the attributes of an object to m.
+func (r *renderer) merge(m map[string]cty.Value, v cty.Value, a *argument) {
+	v, marks := v.Unmark()
+	if v.IsNull() {
+		return
+	}
+	if t := v.Type(); !v.IsKnown() || !t.IsObjectType() && !t.IsMapType() {
+		r.error("UF2110", a.place, "%s needs an object, not %s.", a.name, describeType(v))
+		return
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		m[k.AsString()] = e.WithMarks(marks)
+	}
+}
+
+func (r *renderer) environment(d *taskDef) {
+	merged := map[string]cty.Value{}
+	var last *argument
+	for _, a := range d.env {
+		if v, ok := r.value(a.expression); ok {
+			r.merge(merged, v, a)
+			last = a
+		}
+	}
+	for _, k := range sortedKeys(merged) {
+		if plain(merged[k]).IsNull() {
+			continue // null unsets what the group sets
+		}
+		where := keyRange(last.expression, k)
+		if !envName.MatchString(k) {
+			r.error("UF7201", where, "%q is not the name of an environment variable.", k)
+			continue
+		}
+		if t, ok := r.text(merged[k], where, "env."+k); ok {
+			r.out.Env = append(r.out.Env, EnvVar{k, t})
+		}
+	}
+}
+
+// secrets evaluates the one argument a sensitive value may reach. Nothing of it is ever printed.
+func (r *renderer) secrets(a *argument) {
+	if a == nil || a.broken {
+		return
+	}
+	v, ds := r.scope.eval(a.expression)
+	if ds.HasErrors() {
+		r.error("UFR103", subjectOf(ds[0], a.place), "secrets cannot be evaluated: %s.", ds[0].Summary)
+		return
+	}
+	v = plain(v)
+	if v.IsNull() {
+		return
+	}
+	m, ok := convertTo(v, cty.Map(cty.String))
+	if !ok || !m.IsWhollyKnown() {
+		r.error("UF2110", a.place, "secrets needs a map of strings.")
+		return
+	}
+	for it := m.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		if !e.IsNull() {
+			r.out.Secrets = append(r.out.Secrets, EnvVar{Name: k.AsString(), Value: Text{Real: e.AsString()}})
+		}
+	}
+}
+
+func (r *renderer) absent() {
+	for _, n := range r.inst.Needs {
+		if !n.Tolerate || n.Kind != DataRef {
+			continue
+		}
+		for _, a := range r.addresses(n.On) {
+			if res, ok := r.values.up.Result(a); !ok || !res.OK && !leftSomething(res) {
+				r.out.Absent = append(r.out.Absent, a)
+			}
+		}
+	}
+}
+
+// addresses returns the instances behind a need: those of expand once they are known. Where they
+// cannot be known, since their source failed, the task itself is absent.
+func (r *renderer) addresses(a Address) []Address {
+	d := r.ev.tasks[a.Task]
+	if d == nil || d.expand == nil {
+		return []Address{a}
+	}
+	e := expander{d: d, r: newRenderer(r.ev, d.template, r.values.up)}
+	if succeeded, ok := e.source(); ok && !succeeded {
+		return []Address{a}
+	}
+	var list []Address
+	for _, i := range r.values.instances(d) {
+		list = append(list, i.Address)
+	}
+	return list
+}
+
+func leftSomething(res Result) bool {
+	for _, o := range res.Outputs {
+		if o.Exists {
+			return true
+		}
+	}
+	return false
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,231 @@
+package lang
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+const (
+	defaultTimeout = time.Hour // long enough for most prompts, short enough that a hang costs one hour
+	maxTries       = 20        // retry.attempts: more is a loop
+)
+
+// decodeInstance evaluates everything of an instance that is known at plan time.
+func (l *loader) decodeInstance(d *taskDef, i *Instance) {
+	s := i.late.scope(l.ev)
+	set := func(name string) *argument { return d.settings[name] }
+	i.Timeout = l.wantDuration(s, set("timeout"), defaultTimeout)
+	i.IdleTimeout = l.wantDuration(s, set("idle_timeout"), 0)
+	i.OnTimeout = l.wantEnum(s, set("on_timeout"), "UF2110", "fail", "accept")
+	i.OnFailure = l.wantEnum(s, set("on_failure"), "UF2110", "fail", "continue", "abort")
+	i.Weight = int(l.wantInt(s, set("weight"), 1, 1, maxSlots, "UF7004"))
+	i.Cache = l.wantBool(s, set("cache"), true)
+	i.Salt = l.wantString(s, set("salt"))
+	i.Remote = l.wantString(s, set("remote"))
+	i.KeepEdits = l.wantBool(s, set("keep_edits"), false)
+	i.Requires = l.wantStrings(s, set("requires"))
+	i.PassEnv = l.passEnv(s, d)
+	i.Budget = l.wantBudget(s, set("budget"))
+	i.Pool = l.declaredName(s, set("pool"), "pool")
+	l.decodeProfile(s, d, i)
+	l.decodeRetry(s, d, i)
+	l.decodeInputs(s, d, i)
+	l.decodeOutputs(s, d, i)
+	l.decodeWorkspace(s, d, i)
+	l.decodeExports(s, d, i)
+}
+
+func (l *loader) passEnv(s *scope, d *taskDef) []string {
+	a := d.settings["pass_env"]
+	if a == nil || len(a.uses) > 0 {
+		return nil // loadTasks reports uses in literal arguments once
+	}
+	return l.wantNames(s, a)
+}
+
+func (l *loader) wantBudget(s *scope, a *argument) Budget {
+	want := cty.ObjectWithOptionalAttrs(map[string]cty.Type{"usd": cty.Number, "tokens": cty.Number}, []string{"usd", "tokens"})
+	v, ok := l.wanted(s, a, want, "an object { usd, tokens }")
+	if !ok {
+		return Budget{}
+	}
+	b := Budget{USD: numberAttr(v, "usd"), Tokens: int64(numberAttr(v, "tokens"))}
+	if b.USD < 0 || b.Tokens < 0 {
+		l.error("UF2110", a.place, "budget must not be negative.")
+	}
+	return b
+}
+
+// declaredName evaluates an argument that refers to a declaration of a kind, directly or through a
+// value such as matrix.profile; "" when it is not set.
+func (l *loader) declaredName(s *scope, a *argument, kind string) string {
+	if a == nil {
+		return ""
+	}
+	v, ok := l.planTime(s, a)
+	if !ok || v.IsNull() {
+		return ""
+	}
+	v, marks := v.Unmark()
+	if !v.IsKnown() {
+		return ""
+	}
+	if _, ok := marks[kindMark(kind)]; !ok || !v.Type().IsObjectType() || !v.Type().HasAttribute("name") {
+		what := describeType(v)
+		for m := range marks {
+			if k, ok := m.(kindMark); ok {
+				what = articled(string(k))
+			}
+		}
+		l.error("UF2005", a.place, "%s takes %s, not %s.", a.name, articled(kind), what).
+			hint("Refer to one as in %s.NAME.", kind)
+		return ""
+	}
+	name := plain(v.GetAttr("name")).AsString()
+	l.use(kind, name)
+	return name
+}
+
+// decodeProfile finds who carries out a prompt.
+func (l *loader) decodeProfile(s *scope, d *taskDef, i *Instance) {
+	a := d.settings["profile"]
+	if d.task.Kind == Command {
+		return
+	}
+	name := l.declaredName(s, a, "profile")
+	if a == nil {
+		name = "default"
+		if p, ok := l.c.Profile(name); ok {
+			l.use("profile", name)
+			i.Profile = p
+			return
+		}
+		l.error("UF7002", d.node.header, "Task %q has a prompt but no profile.", d.task.Name).
+			hint("Set profile, or declare profile \"default\".")
+		return
+	}
+	i.Profile, _ = l.c.Profile(name)
+}
+
+// retryCauses are the values of retry.on.
+var retryCauses = []string{"crash", "timeout", "stall", "contract"}
+
+func (l *loader) decodeRetry(s *scope, d *taskDef, i *Instance) {
+	i.Retry = Retry{Attempts: 1, On: retryCauses, Feedback: true}
+	attempts := d.retry.arg("attempts")
+	if o := d.settings["retry.attempts"]; o != nil {
+		attempts = o
+	}
+	i.Retry.Attempts = int(l.wantInt(s, attempts, 1, 1, maxTries, "UF7005"))
+	if d.retry == nil {
+		return
+	}
+	i.Retry.Backoff = l.wantDuration(s, d.retry.arg("backoff"), 0)
+	i.Retry.Feedback = l.wantBool(s, d.retry.arg("feedback"), true)
+	a := d.retry.arg("on")
+	if a == nil {
+		return
+	}
+	i.Retry.On = l.wantStrings(s, a)
+	for n, cause := range i.Retry.On {
+		if !slices.Contains(retryCauses, cause) {
+			where := elementRange(a.expression, n)
+			l.error("UF7005", where, "retry.on has no cause %q.", cause).meant(where, cause, retryCauses).
+				hint("Causes are %s.", orList(retryCauses))
+		}
+	}
+}
+
+func (l *loader) decodeInputs(s *scope, d *taskDef, i *Instance) {
+	for _, n := range d.node.all("input") {
+		in := Input{
+			Name: n.name, Range: at(n.header),
+			Globs:      l.wantGlobs(s, n.arg("glob")),
+			Exclude:    l.wantGlobs(s, n.arg("exclude")),
+			AllowEmpty: l.wantBool(s, n.arg("allow_empty"), false),
+		}
+		i.Inputs = append(i.Inputs, in)
+	}
+}
+
+func (l *loader) decodeOutputs(s *scope, d *taskDef, i *Instance) {
+	for _, n := range d.outputs {
+		o := Output{
+			Name: n.name, Range: at(n.header),
+			Primary:     l.wantBool(s, n.arg("primary"), false),
+			Optional:    l.wantBool(s, n.arg("optional"), false),
+			Description: l.wantString(s, n.arg("description")),
+		}
+		if a := n.arg("path"); a != nil {
+			o.Path = l.wantString(s, a)
+		}
+		if a := n.arg("tree"); a != nil {
+			o.Tree = l.wantGlobs(s, a)
+		}
+		o.Contract, _ = l.c.Contract(l.directReference(n.arg("contract"), "contract"))
+		i.Outputs = append(i.Outputs, o)
+	}
+}
+
+// workspaceArg returns an argument of the task's workspace block, else of the campaign's.
+func (l *loader) workspaceArg(d *taskDef, name string) *argument {
+	if a := d.node.block("workspace").arg(name); a != nil {
+		return a
+	}
+	a := l.decl.campaign.block("workspace").arg(name)
+	if a != nil {
+		l.checkNames(a.expression, sitePlan)
+	}
+	return a
+}
+
+func (l *loader) decodeWorkspace(s *scope, d *taskDef, i *Instance) {
+	w := &i.Workspace
+	modes := []string{string(ModeInputs), string(ModeRepo), string(ModeInplace)}
+	if d.task.Kind == Prompt {
+		modes[0], modes[1] = modes[1], modes[0]
+	}
+	w.Mode = WorkspaceMode(l.wantEnum(s, l.workspaceArg(d, "mode"), "UF2110", modes...))
+	w.Include = l.wantGlobs(s, l.workspaceArg(d, "include"))
+	w.Exclude = l.wantGlobs(s, l.workspaceArg(d, "exclude"))
+	w.Deletions = l.wantEnum(s, l.workspaceArg(d, "deletions"), "UF2110", "all", "any")
+	w.Git = l.wantEnum(s, l.workspaceArg(d, "git"), "UF2110", "none", "init")
+	w.Sandbox = l.wantEnum(s, l.workspaceArg(d, "sandbox"), "UF2110", "off", "writes", "strict")
+	w.Network = l.wantBool(s, l.workspaceArg(d, "network"), true)
+	w.Writable = l.wantStrings(s, l.workspaceArg(d, "writable"))
+}
+
+func (l *loader) decodeExports(s *scope, d *taskDef, i *Instance) {
+	for _, n := range d.node.all("export") {
+		from, to := n.arg("from"), n.arg("to")
+		if from == nil || to == nil {
+			continue
+		}
+		name, ok := l.exportedOutput(d, from)
+		path := l.wantString(s, to)
+		if ok && path != "" && l.safePath(to, path) {
+			i.Exports = append(i.Exports, Export{Output: name, To: path})
+		}
+	}
+}
+
+// exportedOutput reads self.outputs.NAME.
+func (l *loader) exportedOutput(d *taskDef, a *argument) (string, bool) {
+	names := make([]string, 0, len(d.outputs))
+	for _, o := range d.outputs {
+		names = append(names, o.name)
+	}
+	if len(a.uses) == 1 && a.uses[0].root == "self" && a.uses[0].name == "outputs" && len(a.uses[0].steps) == 3 {
+		if name, ok := stepName(a.uses[0].steps[2]); ok {
+			if slices.Contains(names, name) {
+				return name, true
+			}
+			l.error("UF2101", a.place, "task.%s has no output %q.", d.task.Name, name).meant(a.place, name, names)
+			return "", false
+		}
+	}
+	l.error("UF2004", a.place, "from takes an output of the task itself, as in self.outputs.NAME.")
+	return "", false
+}

@@ -1,0 +1,183 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+const (
+	maxCampaignFile = 4 << 20   // 4 MiB: far over what a person edits; bounds the parser's memory
+	maxPromptFile   = 256 << 10 // the template parser is quadratic in lines: 256 KiB take 0.2 s
+	maxDataFile     = 16 << 20  // what file() may put into an expression
+)
+
+// sources reads files below the campaign root, each at most once, and remembers them. It is safe for
+// concurrent use.
+type sources struct {
+	dir string
+
+	mu    sync.Mutex
+	files map[string]*sourceEntry
+	order []string
+	globs map[string]globEntry
+}
+
+type sourceEntry struct {
+	bytes []byte
+	err   error
+}
+
+type globEntry struct {
+	paths []string
+	err   error
+}
+
+func newSources(dir string) *sources {
+	return &sources{dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}}
+}
+
+// errTooLarge is wrapped by the error of a file over its limit.
+var errTooLarge = errors.New("file is too large")
+
+// read returns the bytes of the file at the slash path name; the second read is answered from memory.
+func (s *sources) read(name string, limit int64) ([]byte, error) {
+	s.mu.Lock()
+	e, ok := s.files[name]
+	s.mu.Unlock()
+	if ok {
+		return e.bytes, e.err
+	}
+	b, err := readBelow(s.dir, name, limit)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.files[name]; ok {
+		return e.bytes, e.err
+	}
+	s.files[name] = &sourceEntry{b, err}
+	if err == nil {
+		s.order = append(s.order, name)
+	}
+	return b, err
+}
+
+// add remembers bytes that were read elsewhere.
+func (s *sources) add(name string, b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.files[name]; !ok {
+		s.order = append(s.order, name)
+	}
+	s.files[name] = &sourceEntry{bytes: b}
+}
+
+// source returns what was read under name.
+func (s *sources) source(name string) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.files[name]
+	if !ok || e.err != nil {
+		return nil, false
+	}
+	return e.bytes, true
+}
+
+// list returns every file that was read, in order of reading.
+func (s *sources) list() []SourceFile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	files := make([]SourceFile, 0, len(s.order))
+	for _, name := range s.order {
+		files = append(files, SourceFile{Path: name, Bytes: s.files[name].bytes})
+	}
+	return files
+}
+
+// ReadFile and Glob make sources a fileReader for expressions.
+func (s *sources) ReadFile(name string) ([]byte, error) { return s.read(name, maxDataFile) }
+
+// Glob returns the sorted slash paths of the files that match; the ufbuild directories are left out.
+func (s *sources) Glob(pattern string) ([]string, error) {
+	s.mu.Lock()
+	e, ok := s.globs[pattern]
+	s.mu.Unlock()
+	if !ok {
+		e.paths, e.err = globBelow(s.dir, pattern)
+		s.mu.Lock()
+		s.globs[pattern] = e
+		s.mu.Unlock()
+	}
+	return e.paths, e.err
+}
+
+func globBelow(dir, pattern string) ([]string, error) {
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, fmt.Errorf("%q is not a valid glob", pattern)
+	}
+	paths, err := doublestar.Glob(os.DirFS(dir), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	if err != nil {
+		return nil, fmt.Errorf("search %s: %w", pattern, err)
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		return strings.HasPrefix(p, ".ufbuild/") || strings.HasPrefix(p, ".git/")
+	})
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// exists reports whether a file or directory is there.
+func (s *sources) exists(name string) bool {
+	_, err := fs.Stat(os.DirFS(s.dir), name)
+	return err == nil
+}
+
+// readBelow reads a file without ever leaving dir, links included.
+func readBelow(dir, name string, limit int64) ([]byte, error) {
+	if !cleanPath(name) {
+		return nil, fmt.Errorf("%q is not a clean path below the campaign directory", name)
+	}
+	f, err := os.OpenInRoot(dir, name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
+	case info.IsDir():
+		return nil, fmt.Errorf("read %s: it is a directory", name)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("read %s: %w: %d bytes", name, errTooLarge, info.Size())
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("read %s: %w: over %d bytes", name, errTooLarge, limit)
+	}
+	return b, nil
+}
+
+// plainCause drops the absolute path that the os package puts into its errors.
+func plainCause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// cleanPath reports whether p is a relative slash path that cannot leave its directory.
+func cleanPath(p string) bool {
+	return p != "" && p != "." && fs.ValidPath(p) && path.Clean(p) == p && !strings.ContainsAny(p, "\x00\\")
+}

@@ -1,0 +1,229 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// sourceMark says where a late value comes from. Every leaf of a dependency's value carries one;
+// containers carry none, so that what a for expression leaves out does not count as used.
+type sourceMark struct {
+	from      Address
+	output    string // "" for the directory of all outputs, and for status and ok
+	reference string // name of the reference, when it is no output
+	path      bool   // the path of an output: its bytes flow. Else a value: it counts as the text it renders to
+}
+
+// kindMark tells a reference to a declaration from any other object that has a name.
+type kindMark string
+
+// secretMark is on everything that was made from a sensitive variable.
+type secretMark struct{}
+
+// isSecret reports whether a secret is anywhere in v.
+func isSecret(v cty.Value) bool {
+	if v == cty.NilVal {
+		return false
+	}
+	if v.HasMark(secretMark{}) {
+		return true
+	}
+	if !v.ContainsMarked() {
+		return false
+	}
+	_, paths := v.UnmarkDeepWithPaths()
+	for _, p := range paths {
+		if _, ok := p.Marks[secretMark{}]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// plain returns v without marks.
+func plain(v cty.Value) cty.Value {
+	if !v.ContainsMarked() {
+		return v
+	}
+	v, _ = v.UnmarkDeep()
+	return v
+}
+
+// convertTo converts v, or says in a sentence without a full stop what is expected.
+func convertTo(v cty.Value, t cty.Type) (cty.Value, bool) {
+	if v.Type().Equals(t) {
+		return v, true
+	}
+	out, err := convert.Convert(v, t)
+	return out, err == nil
+}
+
+// describeType says what a value is, for people.
+func describeType(v cty.Value) string {
+	if v.IsNull() && v.Type() == cty.DynamicPseudoType {
+		return "null"
+	}
+	return withArticle(v.Type())
+}
+
+// planTime evaluates an argument that must be known before anything runs. It reports problems and
+// returns false when there is no value to go on with.
+func (l *loader) planTime(s *scope, a *argument) (cty.Value, bool) {
+	if a.constant != cty.NilVal {
+		return a.constant, true
+	}
+	if a.broken || !l.known(a.name, a.expression) {
+		return cty.NilVal, false
+	}
+	v, ds := s.eval(a.expression)
+	if ds.HasErrors() {
+		l.evalProblems(ds, a.place)
+		return cty.NilVal, false
+	}
+	if isSecret(v) {
+		l.error("UF7301", a.place, "A sensitive variable reaches %s. Secrets may only be passed in secrets.", a.name)
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// known reports an argument whose value comes from a task.
+func (l *loader) known(name string, x *expression) bool {
+	src, ok := l.lateSource(x)
+	if !ok {
+		return true
+	}
+	l.error("UF4301", src.place, "%s must be known before the run starts, but it depends on %s.", name, src.label())
+	return false
+}
+
+// wanted evaluates a plan-time argument and converts it; what says what the type is, as in "a number".
+func (l *loader) wanted(s *scope, a *argument, t cty.Type, what string) (cty.Value, bool) {
+	if a == nil {
+		return cty.NilVal, false
+	}
+	v, ok := l.planTime(s, a)
+	if !ok {
+		return cty.NilVal, false
+	}
+	v = plain(v)
+	if !v.IsWhollyKnown() {
+		return cty.NilVal, false
+	}
+	if v.IsNull() {
+		return cty.NilVal, false // null takes the default
+	}
+	out, ok := convertTo(v, t)
+	if !ok || !out.IsWhollyKnown() {
+		l.error("UF2110", a.place, "%s needs %s, not %s.", a.name, what, describeType(v))
+		return cty.NilVal, false
+	}
+	return out, true
+}
+
+// wantString and its siblings return the zero value when the argument is not set or not good.
+func (l *loader) wantString(s *scope, a *argument) string {
+	v, ok := l.wanted(s, a, cty.String, "a string")
+	if !ok {
+		return ""
+	}
+	return v.AsString()
+}
+
+func (l *loader) wantBool(s *scope, a *argument, fallback bool) bool {
+	v, ok := l.wanted(s, a, cty.Bool, "true or false")
+	if !ok {
+		return fallback
+	}
+	return v.True()
+}
+
+// wantInt returns a whole number; code is for one that is none or out of the range from low to high.
+func (l *loader) wantInt(s *scope, a *argument, fallback, low, high int64, code string) int64 {
+	v, ok := l.wanted(s, a, cty.Number, "a number")
+	if !ok {
+		return fallback
+	}
+	f := v.AsBigFloat()
+	n, _ := f.Int64()
+	if !f.IsInt() || n < low || n > high {
+		l.error(code, a.place, "%s is %s; it must be a whole number between %d and %d.", a.name, f.Text('g', 12), low, high)
+		return fallback
+	}
+	return n
+}
+
+func (l *loader) wantFloat(s *scope, a *argument) float64 {
+	v, ok := l.wanted(s, a, cty.Number, "a number")
+	if !ok {
+		return 0
+	}
+	f, _ := v.AsBigFloat().Float64()
+	if f < 0 {
+		l.error("UF2110", a.place, "%s must not be negative.", a.name)
+		return 0
+	}
+	return f
+}
+
+// wantStrings returns the elements of a list of strings, and for each the range to blame.
+func (l *loader) wantStrings(s *scope, a *argument) []string {
+	v, ok := l.wanted(s, a, cty.List(cty.String), "a list of strings")
+	if !ok {
+		return nil
+	}
+	list := make([]string, 0, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		if e.IsNull() {
+			l.error("UF2110", a.place, "%s holds null; every element must be a string.", a.name)
+			return nil
+		}
+		list = append(list, e.AsString())
+	}
+	return list
+}
+
+func (l *loader) wantStringMap(s *scope, a *argument) map[string]string {
+	v, ok := l.wanted(s, a, cty.Map(cty.String), "a map of strings")
+	if !ok {
+		return nil
+	}
+	m := map[string]string{}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		if !e.IsNull() {
+			m[k.AsString()] = e.AsString()
+		}
+	}
+	return m
+}
+
+// wantEnum returns one of a few words; the first is the fallback.
+func (l *loader) wantEnum(s *scope, a *argument, code string, words ...string) string {
+	v, ok := l.wanted(s, a, cty.String, "a string")
+	if !ok {
+		return words[0]
+	}
+	got := v.AsString()
+	for _, w := range words {
+		if w == got {
+			return got
+		}
+	}
+	l.error(code, a.place, "%s is %q; it must be %s.", a.name, got, orList(words)).meant(inside(a.expression), got, words)
+	return words[0]
+}
+
+// inside returns the range of the text between the quotes of a string literal, else the whole.
+func inside(x *expression) hcl.Range {
+	r := x.place
+	if x.constant != cty.NilVal && x.constant.Type() == cty.String && r.End.Byte-r.Start.Byte == len(x.constant.AsString())+2 {
+		r.Start.Byte++
+		r.Start.Column++
+		r.End.Byte--
+		r.End.Column--
+	}
+	return r
+}
