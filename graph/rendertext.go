@@ -52,8 +52,8 @@ func (v *view) textLine(i int, from []int, width int) string {
 		is   func(*line) bool
 	}{
 		{"needs", func(l *line) bool { return l.kind == Data && !l.tolerate }},
-		{"tolerates", func(l *line) bool { return l.tolerate }},
-		{"after", func(l *line) bool { return l.kind == Order && !l.tolerate }},
+		{"tolerates", func(l *line) bool { return l.kind == Data && l.tolerate }},
+		{"after", func(l *line) bool { return l.kind == Order }},
 	} {
 		if names := v.farEnds(from, part.is); names != "" {
 			s += "  " + part.word + " " + names

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ufbuild/ufbuild/executor/local"
+)
+
+var update = flag.Bool("update", false, "write golden files and reference pages anew")
+
+func TestMain(m *testing.M) {
+	if local.WatchdogMain() { // a build inside a script starts this binary once more
+		return
+	}
+	testscript.Main(m, map[string]func(){programName: main})
+}
+
+// TestScripts runs what a user types. Each script says in its first line what it proves. Besides the
+// commands of testscript there is "exits CODE PROGRAM ARG…", which checks the exit code.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               setupScript,
+		UpdateScripts:       *update,
+		RequireExplicitExec: false,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// setupScript gives each script a store of its own beside its directory: a store is never inside a
+// project.
+func setupScript(e *testscript.Env) error {
+	e.Setenv("UFBUILD_STORE", e.WorkDir+".store")
+	e.Setenv("NO_COLOR", "")
+	e.Setenv("TERM", "dumb")
+	e.Setenv("USER", "tester")
+	return nil
+}
+
+// exits runs a program and wants one exit code; the output can be looked at afterwards.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var ended *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &ended) {
+		got = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
