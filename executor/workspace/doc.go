@@ -29,6 +29,7 @@ import (
 const (
 	Dir      = "ws"   // the workspace
 	Log      = "log"  // what the process printed
+	Tmp      = "tmp"  // for temporary files, outside of what is captured
 	laidList = "laid" // what Materialize laid, for whoever captures after a crash
 )
 

@@ -8,25 +8,32 @@ import (
 	"path/filepath"
 )
 
-// Reap removes dir and everything in it, also where the task took its own permission to. A directory
-// that is not there is removed already. Links are removed, never followed. Call it only when
-// everything was captured.
-func Reap(dir string) error {
+// Reap removes the directory of an attempt as far as it can. What stays, as a file that another user
+// made immutable, only takes up space, and a later build tries again. Call it only when everything was
+// captured.
+func Reap(dir string) {
+	// There is nobody who could do more about it than the next Reap.
+	_ = Remove(dir)
+}
+
+// Remove removes dir and everything in it, also where its maker took the permission to. A directory
+// that is not there is removed already. Links are removed, never followed.
+func Remove(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil {
 		return nil
 	}
 	if !errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("remove workspace: %w", err)
+		return fmt.Errorf("remove directory: %w", err)
 	}
 	root, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
-		return fmt.Errorf("remove workspace: %w", err)
+		return fmt.Errorf("remove directory: %w", err)
 	}
 	defer root.Close()
 	open(root, filepath.Base(dir))
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove workspace: %w", err)
+		return fmt.Errorf("remove directory: %w", err)
 	}
 	return nil
 }
