@@ -119,6 +119,14 @@ func (f *Files) File(path string) (File, error) {
 	return f.look(path, followLinks)
 }
 
+// Entry is like File, but every link stays a link.
+func (f *Files) Entry(path string) (File, error) {
+	if err := cache.CleanPath(path); err != nil {
+		return File{}, fmt.Errorf("read %q: %w", path, err)
+	}
+	return f.look(path, keepLinks)
+}
+
 // following says what becomes of a link.
 type following bool
 
