@@ -1,0 +1,43 @@
+package ledger
+
+import (
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+)
+
+// Kind says what an entry accounts for.
+type Kind string
+
+// The kinds of entries. Readers skip kinds they do not know.
+const (
+	Ran   Kind = "ran"   // one attempt
+	Saved Kind = "saved" // the hits of one build on one task
+)
+
+// Entry is one line of the ledger. Fields that do not apply are zero.
+type Entry struct {
+	Kind     Kind      `json:"kind"`
+	Campaign string    `json:"campaign"` // absolute root
+	Build    string    `json:"build"`    // build id
+	Time     time.Time `json:"time"`     // when it ended; display only
+
+	Address string        `json:"address,omitempty"` // of the node; of a saved entry the name of the task
+	Key     cache.Key     `json:"key,omitzero"`
+	Ordinal int           `json:"ordinal,omitempty"`
+	Outcome cache.Outcome `json:"outcome,omitempty"`
+
+	Profile string `json:"profile,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Pool    string `json:"pool,omitempty"`
+
+	Hits     int           `json:"hits,omitempty"`     // of a saved entry
+	Duration time.Duration `json:"duration,omitempty"` // ns; of a saved entry the sum
+	Usage    cache.Usage   `json:"usage,omitzero"`     // nil fields are unknown; of a saved entry the sum of what is known
+	Unknown  int           `json:"unknown,omitempty"`  // of a saved entry: hits on attempts whose cost is unknown
+}
+
+// good reports whether the entry tells what a success takes.
+func (e Entry) good() bool {
+	return e.Kind == Ran && (e.Outcome == cache.OK || e.Outcome == cache.Partial)
+}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/recordlog"
+)
+
+// Ledger appends entries to the ledger in a directory. Nothing is created before the first entry.
+// Its methods may be called concurrently.
+type Ledger struct {
+	dir string
+
+	mu    sync.Mutex
+	w     *recordlog.Writer
+	saved map[savedKey]*Entry
+}
+
+// savedKey is what hits are summed over: a line for each of a thousand hits would make a build that
+// has nothing to do the one that writes most.
+type savedKey struct{ campaign, build, task, profile, model, pool string }
+
+// Open returns the ledger in dir.
+func Open(dir string) *Ledger {
+	return &Ledger{dir: dir, saved: map[savedKey]*Entry{}}
+}
+
+// Append adds the entry of one attempt. It is visible to readers when Append returns.
+func (l *Ledger) Append(e Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.append(e)
+}
+
+func (l *Ledger) append(e Entry) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		panic("BUG: ledger entry does not encode: " + err.Error())
+	}
+	if l.w == nil {
+		if l.w, err = claim(l.dir); err != nil {
+			return err
+		}
+	}
+	if _, _, err := l.w.Append(b); err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	return nil
+}
+
+// Hit notes that the attempt of e was used again in the build and campaign that e names. The hits of
+// a task are summed and written by Close.
+func (l *Ledger) Hit(e Entry) {
+	task := taskOf(e.Address)
+	key := savedKey{e.Campaign, e.Build, task, e.Profile, e.Model, e.Pool}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.saved[key]
+	if s == nil {
+		s = &Entry{Kind: Saved, Campaign: e.Campaign, Build: e.Build, Address: task, Profile: e.Profile, Model: e.Model, Pool: e.Pool}
+		l.saved[key] = s
+	}
+	s.Hits++
+	s.Time = later(s.Time, e.Time)
+	s.Duration += e.Duration
+	if e.Usage.CostUSD == nil {
+		s.Unknown++
+	}
+	addKnown(&s.Usage, e.Usage)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Close writes what hits saved and gives up the log.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, e := range l.sorted() {
+		if err := l.append(*e); err != nil {
+			errs = append(errs, err)
+			break // the next would fail for the same reason
+		}
+	}
+	clear(l.saved)
+	if l.w != nil {
+		errs = append(errs, l.w.Close())
+		l.w = nil
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Ledger) sorted() []*Entry {
+	out := make([]*Entry, 0, len(l.saved))
+	for _, e := range l.saved {
+		out = append(out, e)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if a.Address != b.Address {
+			return a.Address < b.Address
+		}
+		return a.Profile+" "+a.Model+" "+a.Pool < b.Profile+" "+b.Model+" "+b.Pool
+	})
+	return out
+}
+
+// maxLogs bounds the search for a log that nobody writes; no machine runs that many builds at once.
+const maxLogs = 10_000
+
+// claim opens the first log that no other build writes.
+func claim(dir string) (*recordlog.Writer, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("write ledger: %w", err)
+	}
+	for n := range maxLogs {
+		w, _, err := recordlog.OpenWriter(filepath.Join(dir, logName(n)))
+		if errors.Is(err, recordlog.ErrLocked) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write ledger: %w", err)
+		}
+		return w, nil
+	}
+	return nil, fmt.Errorf("write ledger %s: all of %d logs are being written", dir, maxLogs)
+}
+
+func logName(n int) string { return fmt.Sprintf("%04d.log", n) }
+
+// addKnown adds what is known of b to a.
+func addKnown(a *cache.Usage, b cache.Usage) {
+	addTo(&a.InputTokens, b.InputTokens)
+	addTo(&a.CachedTokens, b.CachedTokens)
+	addTo(&a.OutputTokens, b.OutputTokens)
+	addTo(&a.CostUSD, b.CostUSD)
+}
+
+func addTo[N int64 | float64](sum **N, n *N) {
+	if n == nil {
+		return
+	}
+	total := *n
+	if *sum != nil {
+		total += **sum
+	}
+	*sum = &total
+}

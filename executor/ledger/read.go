@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/recordlog"
+)
+
+// Filter narrows what is read. Zero fields match everything.
+type Filter struct {
+	Campaign string
+	Build    string
+	Since    time.Time
+	Until    time.Time // exclusive
+}
+
+func (f Filter) match(e *Entry) bool {
+	return (f.Campaign == "" || f.Campaign == e.Campaign) &&
+		(f.Build == "" || f.Build == e.Build) &&
+		!e.Time.Before(f.Since) &&
+		(f.Until.IsZero() || e.Time.Before(f.Until))
+}
+
+// mark is text that every matching entry holds. Decoding costs a hundred times as much as looking
+// for it, and a store serves many campaigns.
+func (f Filter) mark() []byte {
+	for _, name := range []string{f.Build, f.Campaign} {
+		if name != "" {
+			b, err := json.Marshal(name)
+			if err != nil {
+				panic("BUG: a string does not encode: " + err.Error())
+			}
+			return b
+		}
+	}
+	return nil
+}
+
+// Read returns the entries of the ledger in dir that match, log by log in the order they were
+// appended; an attempt that was accounted twice comes once. A ledger that does not exist is empty.
+// lost is how many damaged stretches had to be passed over. It never writes.
+func Read(dir string, f Filter) (entries []Entry, lost int, err error) {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.log"))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read ledger: %w", err)
+	}
+	sort.Strings(paths)
+	seen := map[attemptID]bool{}
+	mark := f.mark()
+	for _, path := range paths {
+		tail, err := recordlog.ReadFile(path, func(payload []byte) error {
+			var e Entry
+			if !bytes.Contains(payload, mark) {
+				return nil
+			}
+			if json.Unmarshal(payload, &e) == nil && f.match(&e) && first(seen, &e) {
+				entries = append(entries, e)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("read ledger: %w", err)
+		}
+		lost += len(tail.Damage)
+	}
+	return entries, lost, nil
+}
+
+// attemptID names an attempt, whichever campaign ran it.
+type attemptID struct {
+	key     cache.Key
+	ordinal int
+}
+
+func first(seen map[attemptID]bool, e *Entry) bool {
+	if e.Kind != Ran {
+		return true
+	}
+	id := attemptID{e.Key, e.Ordinal}
+	if seen[id] {
+		return false
+	}
+	seen[id] = true
+	return true
+}
+
+// escapeGlob keeps the characters of a directory from meaning something in a glob.
+func escapeGlob(dir string) string {
+	var out []rune
+	for _, r := range dir {
+		switch r {
+		case '*', '?', '[', '\\':
+			out = append(out, '\\')
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
