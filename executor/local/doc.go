@@ -1,0 +1,37 @@
+// Package local runs attempts as processes of this machine. [Runner] implements executor.Runner and
+// executor.Salvager.
+//
+// # One attempt
+//
+// The workspace is laid out; the program starts in it as the leader of a process group of its own, with
+// exactly the environment it was given; standard output and error go to one log as they come, secrets
+// masked on the way. At its end everything that is left of it is killed, then outputs, leftovers and log
+// are captured. The attempt directory stays: whoever asked for the attempt removes it once the result
+// is recorded.
+//
+// # Nothing survives
+//
+//   - A timeout, an idle timeout and a cancelled context stop the attempt: SIGINT to its group, after the grace
+//     period SIGKILL to everything of it.
+//   - This process adopts orphans (PR_SET_CHILD_SUBREAPER), so that a grandchild that left the group and the
+//     session is still found when the program ends. Such a process belongs to an attempt when its environment,
+//     working directory or standard output names the attempt's directory; one that hid all three is killed
+//     as soon as no older attempt runs that it may belong to.
+//   - When this process is killed, the kernel kills the programs it started (PR_SET_PDEATHSIG), and a
+//     watchdog kills what they started (see [WatchdogMain]). [KillStrays] does the same for a build whose
+//     watchdog was killed too.
+//
+// Processes that outlive their builder are found by UF_BUILD=<build id> in their environment. The runner
+// does not add it: who makes the invocation does.
+//
+// # In place
+//
+// In lang.ModeInplace the program runs in the campaign root. Mounts and files lie in .uf below the root
+// while it runs, so attempts that have any are run one at a time; afterwards what the program wrote to .uf
+// is moved to the attempt directory. Sources are compared before and after.
+//
+// # Dangers
+//
+// Linux only. A process that needs uninterruptible sleep to end cannot be killed; after a second the
+// attempt ends without it.
+package local

@@ -1,0 +1,249 @@
+package local
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/executor"
+)
+
+// marks tell the processes of one attempt from others: its directory is in the working directory, the
+// log or the environment of each that did not hide it.
+type marks struct{ dir string }
+
+func marksOf(inv *executor.Invocation) marks { return marks{dir: inv.Dir + "/"} }
+
+// match reports whether a process bears the marks.
+func (m marks) match(pid int) bool {
+	at := "/proc/" + strconv.Itoa(pid)
+	if env, err := os.ReadFile(at + "/environ"); err == nil && bytes.Contains(env, []byte(m.dir)) {
+		return true
+	}
+	for _, link := range [...]string{"/cwd", "/fd/1", "/fd/2"} {
+		to, err := os.Readlink(at + link)
+		if err == nil && strings.HasPrefix(to+"/", m.dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// adoptOrphans makes this process the parent of descendants whose own parent died.
+func adoptOrphans() error {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}
+
+// killRounds bounds how often the orphans of one attempt are looked for: each round finds at least one
+// more level of a tree that grows while it is cut, and a tree that outgrows this is a fork bomb.
+const killRounds = 100
+
+// killOrphans kills and buries what is left of p, which is not running any more.
+func (r *Runner) killOrphans(p *process) {
+	for range killRounds {
+		r.mu.Lock()
+		killed := r.killRound(p)
+		r.mu.Unlock()
+		if len(killed) == 0 {
+			return
+		}
+		for _, pid := range killed {
+			bury(pid)
+		}
+	}
+}
+
+// killRound kills the orphans of p as they are now. The lock keeps new programs from looking like
+// orphans.
+func (r *Runner) killRound(p *process) []int {
+	var killed []int
+	for _, pid := range orphans() {
+		if r.isRunning(pid) || !r.belongs(pid, p) {
+			continue
+		}
+		for _, d := range append(descendants(pid), pid) {
+			unix.Kill(d, unix.SIGKILL)
+		}
+		killed = append(killed, pid)
+	}
+	return killed
+}
+
+func (r *Runner) isRunning(pid int) bool {
+	for p := range r.running {
+		if p.pid == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// belongs reports whether an orphan is of attempt p: it bears its marks, or it is in its group, or it left
+// our session without any marks and nothing runs that was started before it.
+func (r *Runner) belongs(pid int, p *process) bool {
+	st, ok := readStat(pid)
+	if !ok {
+		return false
+	}
+	if st.group == p.pid || p.marks.match(pid) {
+		return true
+	}
+	if st.state == 'Z' || st.session == ownSession() {
+		return st.state == 'Z' && st.session != ownSession() && !r.older(st.start)
+	}
+	for q := range r.running {
+		if q.marks.match(pid) {
+			return false
+		}
+	}
+	return !r.older(st.start)
+}
+
+// older reports whether an attempt runs that was started before the given moment.
+func (r *Runner) older(start uint64) bool {
+	for q := range r.running {
+		if q.began <= start {
+			return true
+		}
+	}
+	return false
+}
+
+// ownSession is the session of this process; programs we start for other reasons are in it.
+func ownSession() int {
+	sid, err := unix.Getsid(0)
+	if err != nil {
+		return 0
+	}
+	return sid
+}
+
+// bury waits for a killed child, so that its number is free. One that cannot die is left.
+func bury(pid int) {
+	h, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(h)
+	fds := []unix.PollFd{{Fd: int32(h), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, int(drainTime.Milliseconds()))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return
+		}
+		break
+	}
+	syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+}
+
+// orphans returns the children of this process that it did not start from the spawning thread: the
+// kernel hands orphans to the first thread.
+func orphans() []int {
+	self := strconv.Itoa(os.Getpid())
+	b, err := os.ReadFile("/proc/self/task/" + self + "/children")
+	if err != nil {
+		return childrenOf(os.Getpid())
+	}
+	var pids []int
+	for f := range strings.FieldsSeq(string(b)) {
+		if pid, err := strconv.Atoi(f); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// procStat is what /proc/PID/stat says.
+type procStat struct {
+	state                  byte
+	parent, group, session int
+	start                  uint64 // clock ticks after boot
+}
+
+// readStat reads /proc/PID/stat. The name in it may hold anything, also parentheses.
+func readStat(pid int) (procStat, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return procStat{}, false
+	}
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(f) < 20 {
+		return procStat{}, false
+	}
+	var s procStat
+	s.state = f[0][0]
+	s.parent, _ = strconv.Atoi(f[1])
+	s.group, _ = strconv.Atoi(f[2])
+	s.session, _ = strconv.Atoi(f[3])
+	s.start, _ = strconv.ParseUint(f[19], 10, 64)
+	return s, true
+}
+
+// ticksPerSecond is USER_HZ, which is 100 on every Linux that Go runs on.
+const ticksPerSecond = 100
+
+// now is the time since boot in the unit of procStat.start.
+func now() uint64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return 0 // everything may belong to this attempt, and waits for its end
+	}
+	return uint64(ts.Nano()) / (1e9 / ticksPerSecond)
+}
+
+// processes returns all process numbers, ascending.
+func processes() []int {
+	h, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer h.Close()
+	names, err := h.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// childrenOf returns the children of a process.
+func childrenOf(parent int) []int {
+	var out []int
+	for _, pid := range processes() {
+		if st, ok := readStat(pid); ok && st.parent == parent {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// descendants returns everything below a process, parents before children.
+func descendants(root int) []int {
+	children := map[int][]int{}
+	for _, pid := range processes() {
+		if st, ok := readStat(pid); ok {
+			children[st.parent] = append(children[st.parent], pid)
+		}
+	}
+	var out []int
+	for todo := children[root]; len(todo) > 0; {
+		pid := todo[0]
+		todo = append(todo[1:], children[pid]...)
+		out = append(out, pid)
+	}
+	return out
+}

@@ -1,0 +1,270 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/workspace"
+)
+
+// Why an attempt was stopped, in the words of cache.Captured.
+const (
+	stoppedTimeout = "timeout"
+	stoppedIdle    = "idle"
+	stoppedCancel  = "cancel"
+)
+
+// ending is how the program of an attempt ended.
+type ending struct {
+	exit      int
+	signal    string
+	stoppedBy string
+	duration  time.Duration
+	problems  []string
+}
+
+// process is the running program of one attempt.
+type process struct {
+	pid   int
+	grace time.Duration
+	marks marks
+	began uint64 // start of the program in clock ticks after boot
+
+	mu        sync.Mutex
+	over      bool // the program ended: its number may soon be another's
+	stoppedBy string
+	killer    *time.Timer
+}
+
+// run starts the program of inv in dir and returns when it ended and nothing of it lives.
+func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, output func([]byte)) (ending, error) {
+	log, err := os.OpenFile(filepath.Join(inv.Dir, workspace.Log), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return ending{}, fmt.Errorf("write log: %w", err)
+	}
+	defer log.Close()
+	if ctx.Err() != nil {
+		return ending{exit: -1, stoppedBy: stoppedCancel}, nil
+	}
+	if err := os.Mkdir(filepath.Join(inv.Dir, workspace.Tmp), 0o700); err != nil {
+		return ending{}, fmt.Errorf("make workspace: %w", err)
+	}
+	path, exit, why := lookPath(program(inv.Argv), dir, inv.Env)
+	if exit != 0 {
+		return notStarted(log, output, exit, why)
+	}
+	if r.opts.Watchdog {
+		if err := r.guard.watch(inv.Build, r.null); err != nil {
+			return ending{}, err
+		}
+	}
+	stream, err := openStream(log, inv, output)
+	if err != nil {
+		return ending{}, err
+	}
+	begin := time.Now()
+	p, err := r.start(inv, path, dir, stream)
+	stream.started()
+	if err != nil {
+		stream.finish()
+		exit, why, err := startFailure(path, err)
+		if err != nil {
+			return ending{}, err
+		}
+		return notStarted(log, output, exit, why)
+	}
+	end, err := r.wait(ctx, p, inv, stream)
+	end.duration = time.Since(begin)
+	return end, err
+}
+
+func program(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	return argv[0]
+}
+
+// notStarted tells the log and the result why there was no program.
+func notStarted(log *os.File, output func([]byte), exit int, why string) (ending, error) {
+	line := []byte("ufbuild: " + why + "\n")
+	if _, err := log.Write(line); err != nil {
+		return ending{}, fmt.Errorf("write log: %w", err)
+	}
+	if output != nil {
+		output(line)
+	}
+	return ending{exit: exit, problems: []string{why}}, nil
+}
+
+// start spawns the program and makes it known.
+func (r *Runner) start(inv *executor.Invocation, path, dir string, s *stream) (*process, error) {
+	stdin, err := r.stdin(inv.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	if stdin != r.null {
+		defer stdin.Close()
+	}
+	env := inv.Env
+	if env == nil {
+		env = []string{} // nil would be our own
+	}
+	attr := &syscall.ProcAttr{
+		Dir:   dir,
+		Env:   env,
+		Files: []uintptr{stdin.Fd(), s.child.Fd(), s.child.Fd()},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	p := &process{grace: inv.Grace, marks: marksOf(inv), began: now()}
+	// The lock holds whoever looks for orphans until the new process is known not to be one.
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.pid, err = r.spawn.start(path, inv.Argv, attr); err != nil {
+		return nil, err
+	}
+	r.running[p] = struct{}{}
+	return p, nil
+}
+
+// stdin returns a file with the bytes a program reads. It is a file in memory: no goroutine has to
+// feed it, and a program that does not read it holds nobody up.
+func (r *Runner) stdin(b []byte) (*os.File, error) {
+	if len(b) == 0 {
+		return r.null, nil
+	}
+	fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make standard input: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "stdin")
+	if _, err := f.Write(b); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("make standard input: %w", err)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("make standard input: %w", err)
+	}
+	return f, nil
+}
+
+// wait waits for the end of the program and of everything it started.
+func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation, s *stream) (ending, error) {
+	unwatch := context.AfterFunc(ctx, func() { p.stop(stoppedCancel, p.grace) })
+	if inv.Timeout > 0 {
+		t := time.AfterFunc(inv.Timeout, func() { p.stop(stoppedTimeout, p.grace) })
+		defer t.Stop()
+	}
+	if inv.IdleTimeout > 0 {
+		t := time.AfterFunc(inv.IdleTimeout, func() { p.stop(stoppedIdle, p.grace) })
+		defer t.Stop()
+		s.heard(func() { t.Reset(inv.IdleTimeout) })
+	}
+	s.read()
+	// The number of the program and of its group stay taken until it is waited for in earnest.
+	waitErr := waitID(p.pid)
+	unwatch()
+	p.end()
+	unix.Kill(-p.pid, unix.SIGKILL)
+	var status syscall.WaitStatus
+	if waitErr == nil {
+		_, waitErr = wait4(p.pid, &status)
+	}
+	r.mu.Lock()
+	delete(r.running, p)
+	r.mu.Unlock()
+	r.killOrphans(p)
+	logErr := s.finish()
+	if waitErr != nil {
+		return ending{}, fmt.Errorf("wait for task: %w", waitErr)
+	}
+	if logErr != nil {
+		return ending{}, fmt.Errorf("write log: %w", logErr)
+	}
+	return p.ending(status), nil
+}
+
+// ending reads a wait status.
+func (p *process) ending(status syscall.WaitStatus) ending {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := ending{exit: status.ExitStatus(), stoppedBy: p.stoppedBy}
+	if status.Signaled() {
+		e.exit = 128 + int(status.Signal()) // as shells say it
+		e.signal = unix.SignalName(status.Signal())
+	}
+	return e
+}
+
+// stop asks the group to end, and makes it end after the grace period. The first reason stays; a later
+// stop without grace kills.
+func (p *process) stop(why string, grace time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.stoppedBy != "" && grace > 0 {
+		return
+	}
+	if p.stoppedBy == "" {
+		p.stoppedBy = why
+	}
+	if grace <= 0 {
+		p.kill()
+		return
+	}
+	unix.Kill(-p.pid, unix.SIGINT)
+	p.killer = time.AfterFunc(grace, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.over {
+			p.kill()
+		}
+	})
+}
+
+// kill kills the group and what left it. p.mu is held and the program was not waited for.
+func (p *process) kill() {
+	unix.Kill(-p.pid, unix.SIGKILL)
+	for _, pid := range descendants(p.pid) {
+		unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
+// end says that the program ended, so that nobody signals its number any more.
+func (p *process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	if p.killer != nil {
+		p.killer.Stop()
+	}
+}
+
+// waitID waits until a child ended, and leaves it to be waited for.
+func waitID(pid int) error {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// wait4 waits for a child in earnest.
+func wait4(pid int, status *syscall.WaitStatus) (int, error) {
+	for {
+		got, err := syscall.Wait4(pid, status, 0, nil)
+		if !errors.Is(err, syscall.EINTR) {
+			return got, err
+		}
+	}
+}

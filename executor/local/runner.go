@@ -1,0 +1,183 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/workspace"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Options are choices of a Runner. The zero value is fine for tests.
+type Options struct {
+	// Watchdog starts a second process of this program that outlives it. Set it only in a program whose
+	// main calls [WatchdogMain] first.
+	Watchdog bool
+	// LeaveOut are paths below the root where the globs of a task that runs in place do not look.
+	LeaveOut []string
+}
+
+// Runner runs attempts on this machine. It is safe for concurrent use.
+type Runner struct {
+	cas  cache.CAS
+	opts Options
+
+	once    sync.Once
+	onceErr error
+	spawn   *spawner
+	null    *os.File
+	guard   watchdog
+
+	mu      sync.Mutex
+	running map[*process]struct{}
+	inplace chan struct{} // holds one token: who has it may lay into the root
+}
+
+var (
+	_ executor.Runner   = (*Runner)(nil)
+	_ executor.Salvager = (*Runner)(nil)
+)
+
+// New returns a Runner that captures into cas. It costs nothing until the first Run, which starts the
+// thread that spawns.
+func New(cas cache.CAS, opts Options) *Runner {
+	r := &Runner{cas: cas, opts: opts, running: map[*process]struct{}{}, inplace: make(chan struct{}, 1)}
+	r.inplace <- struct{}{}
+	return r
+}
+
+// ready does what the first Run needs.
+func (r *Runner) ready() error {
+	r.once.Do(func() {
+		if r.null, r.onceErr = os.OpenFile(os.DevNull, os.O_RDWR, 0); r.onceErr != nil {
+			return
+		}
+		if r.onceErr = adoptOrphans(); r.onceErr != nil {
+			return
+		}
+		r.spawn = newSpawner()
+	})
+	return r.onceErr
+}
+
+// Close ends the watchdog and the spawning thread. Nothing may run any more.
+func (r *Runner) Close() error {
+	r.once.Do(func() { r.onceErr = errors.New("run task: the runner is closed") })
+	if r.spawn != nil {
+		r.spawn.close()
+	}
+	r.guard.dismiss()
+	if r.null != nil {
+		return r.null.Close()
+	}
+	return nil
+}
+
+// KillAll kills every running attempt at once, without grace. Their Run returns as after a
+// cancelled context.
+func (r *Runner) KillAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := range r.running {
+		p.stop(stoppedCancel, 0)
+	}
+}
+
+// Run implements executor.Runner. What the program printed is in <Dir>/log.
+func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(p []byte)) (cache.Captured, error) {
+	if err := r.ready(); err != nil {
+		return cache.Captured{}, err
+	}
+	if err := os.MkdirAll(inv.Dir, 0o700); err != nil {
+		return cache.Captured{}, fmt.Errorf("make workspace: %w", err)
+	}
+	if inv.Mode == lang.ModeInplace {
+		return r.runInplace(ctx, inv, output)
+	}
+	laid, err := workspace.Materialize(inv.Dir, r.cas, spec(inv))
+	if err != nil {
+		return cache.Captured{}, translate(err)
+	}
+	end, err := r.run(ctx, inv, filepath.Join(inv.Dir, workspace.Dir), output)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	// Whatever stopped the attempt, its bytes are paid for.
+	taken, err := workspace.Capture(context.WithoutCancel(ctx), inv.Dir, r.cas, laid, outputs(inv.Outputs), inv.Mask)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	return r.captured(inv.Dir, end, taken)
+}
+
+// Salvage implements executor.Salvager. The exit of the dead attempt is unknown and reported as -1.
+func (r *Runner) Salvage(ctx context.Context, dir string, specs []executor.OutputSpec, mask []string) (cache.Captured, error) {
+	taken, err := workspace.Capture(ctx, dir, r.cas, nil, outputs(specs), mask)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	return r.captured(dir, ending{exit: -1}, taken)
+}
+
+// captured puts together what is known of an ended attempt, and stores its log.
+func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cache.Captured, error) {
+	log, err := r.log(dir)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	return cache.Captured{
+		Exit: end.exit, Signal: end.signal, StoppedBy: end.stoppedBy, Duration: end.duration,
+		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated,
+		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local",
+	}, nil
+}
+
+// log stores the log of an attempt, which is missing when it died before its program started.
+func (r *Runner) log(dir string) (digest.Digest, error) {
+	d, err := workspace.PutLog(r.cas, filepath.Join(dir, workspace.Log))
+	if errors.Is(err, os.ErrNotExist) {
+		return digest.Digest{}, nil
+	}
+	return d, err
+}
+
+// spec is the part of an invocation that is laid out.
+func spec(inv *executor.Invocation) workspace.Spec {
+	s := workspace.Spec{Root: inv.Root, Sources: inv.Sources, Trees: mounts(inv.Trees), Mounts: mounts(inv.Mounts)}
+	for _, f := range inv.Files {
+		s.Files = append(s.Files, workspace.File(f))
+	}
+	return s
+}
+
+func mounts(in []executor.Mount) []workspace.Mount {
+	out := make([]workspace.Mount, len(in))
+	for i, m := range in {
+		out[i] = workspace.Mount(m)
+	}
+	return out
+}
+
+func outputs(in []executor.OutputSpec) []workspace.Output {
+	out := make([]workspace.Output, len(in))
+	for i, o := range in {
+		out[i] = workspace.Output(o)
+	}
+	return out
+}
+
+// translate speaks of changed sources in the words of the executor.
+func translate(err error) error {
+	var changed *workspace.Changed
+	if errors.As(err, &changed) {
+		return &executor.SourceChanged{Path: changed.Path}
+	}
+	return err
+}
