@@ -1,0 +1,219 @@
+package place
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/workspace"
+)
+
+// settle sorts entries and drops repetitions: a file may be an output of its own and part of a tree.
+func settle(want []cache.Entry) ([]cache.Entry, error) {
+	slices.SortStableFunc(want, func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) })
+	kept := want[:0]
+	for _, e := range want {
+		if n := len(kept); n > 0 {
+			last := &kept[n-1]
+			if last.Path == e.Path {
+				*last = e
+				continue
+			}
+			if last.Kind != cache.Dir && strings.HasPrefix(e.Path, last.Path+"/") {
+				return nil, fmt.Errorf("%s lies below the file %s", e.Path, last.Path)
+			}
+		}
+		kept = append(kept, e)
+	}
+	return kept, nil
+}
+
+// exchange makes want the content of <out>/<instance>, and returns what was moved out of the way.
+func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, err error) {
+	stage := stageDir + "/" + strconv.FormatInt(p.stages.Add(1), 10)
+	stagePath := filepath.Join(p.dir.Name(), filepath.FromSlash(stage))
+	if err := p.build(stage, want); err != nil {
+		return nil, errors.Join(err, workspace.Remove(stagePath))
+	}
+	parent, base, err := p.parent(instance)
+	if err != nil {
+		return nil, errors.Join(err, workspace.Remove(stagePath))
+	}
+	if parent != p.fd() {
+		defer unix.Close(parent)
+	}
+	err = unix.Renameat2(p.fd(), stage, parent, base, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		err = p.renameFree(stage, parent, base)
+	}
+	if err == nil {
+		return nil, nil
+	}
+	if !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.ENOTEMPTY) {
+		return nil, errors.Join(err, workspace.Remove(stagePath))
+	}
+	return p.swap(stage, stagePath, parent, base, instance)
+}
+
+// renameFree is the rename of file systems that cannot refuse to replace.
+func (p *Placer) renameFree(stage string, parent int, base string) error {
+	var st unix.Stat_t
+	if unix.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		return unix.EEXIST
+	}
+	return unix.Renameat(p.fd(), stage, parent, base)
+}
+
+// swap exchanges a staged directory with the one in place, then clears the old one away.
+func (p *Placer) swap(stage, stagePath string, parent int, base, instance string) ([]string, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, errors.Join(err, workspace.Remove(stagePath))
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		what := "a file"
+		if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			what = "a link"
+		}
+		return nil, errors.Join(fmt.Errorf("%s is %s where a directory has to be\nhint: move it away", path.Join(p.out, instance), what), workspace.Remove(stagePath))
+	}
+	// What is not ours is known before the exchange, while paths are what the stat cache knows.
+	foreign, err := p.foreign(instance)
+	if err != nil {
+		return nil, errors.Join(err, workspace.Remove(stagePath))
+	}
+	if err := p.trade(stage, parent, base); err != nil {
+		return nil, errors.Join(err, workspace.Remove(stagePath))
+	}
+	moved, err := p.quarantine(stagePath, instance, foreign)
+	if err != nil {
+		return moved, err // the old directory stays in .stage until somebody makes room
+	}
+	return moved, workspace.Remove(stagePath)
+}
+
+// trade exchanges two directories, in one step where the file system can.
+func (p *Placer) trade(stage string, parent int, base string) error {
+	if !p.plain.Load() {
+		err := unix.Renameat2(p.fd(), stage, parent, base, unix.RENAME_EXCHANGE)
+		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+			return err
+		}
+		p.plain.Store(true)
+	}
+	old := stage + "-old"
+	if err := unix.Renameat(parent, base, p.fd(), old); err != nil {
+		return err
+	}
+	if err := unix.Renameat(p.fd(), stage, parent, base); err != nil {
+		return errors.Join(err, unix.Renameat(p.fd(), old, parent, base))
+	}
+	return unix.Renameat(p.fd(), old, p.fd(), stage)
+}
+
+// parent opens the directory that an instance lies in, and makes it. Links below out are not followed.
+func (p *Placer) parent(instance string) (fd int, base string, err error) {
+	fd = p.fd()
+	rest := instance
+	for {
+		dir, after, more := strings.Cut(rest, "/")
+		if !more {
+			return fd, rest, nil
+		}
+		if err := unix.Mkdirat(fd, dir, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
+			return -1, "", err
+		}
+		next, err := unix.Openat(fd, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if fd != p.fd() {
+			unix.Close(fd)
+		}
+		if err != nil {
+			return -1, "", fmt.Errorf("%s is a file or link where a directory has to be: %w", path.Join(p.out, strings.TrimSuffix(instance, "/"+after)), err)
+		}
+		fd, rest = next, after
+	}
+}
+
+// build makes a directory with the given content. Nobody else writes to it, so nothing in it can lead
+// elsewhere: links are made last.
+func (p *Placer) build(stage string, want []cache.Entry) error {
+	if err := unix.Mkdirat(p.fd(), stage, 0o755); err != nil {
+		return err
+	}
+	made := map[string]bool{".": true}
+	for i := range want {
+		if err := p.buildDirs(stage, &want[i], made); err != nil {
+			return err
+		}
+		if want[i].Kind == cache.File {
+			if err := p.buildFile(stage, &want[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range want {
+		if e := &want[i]; e.Kind == cache.Link {
+			if err := unix.Symlinkat(e.Target, p.fd(), stage+"/"+e.Path); err != nil {
+				return fmt.Errorf("make link %s: %w", e.Path, err)
+			}
+		}
+	}
+	for i := len(want) - 1; i >= 0; i-- {
+		if e := &want[i]; e.Kind == cache.Dir {
+			if err := unix.Fchmodat(p.fd(), stage+"/"+e.Path, e.Mode, 0); err != nil {
+				return fmt.Errorf("make directory %s: %w", e.Path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Placer) buildDirs(stage string, e *cache.Entry, made map[string]bool) error {
+	dir := path.Dir(e.Path)
+	if e.Kind == cache.Dir {
+		dir = e.Path
+	}
+	if made[dir] {
+		return nil
+	}
+	for i := 0; i <= len(dir); i++ {
+		if i < len(dir) && dir[i] != '/' || made[dir[:i]] {
+			continue
+		}
+		made[dir[:i]] = true
+		if err := unix.Mkdirat(p.fd(), stage+"/"+dir[:i], 0o755); err != nil {
+			return fmt.Errorf("make directory %s: %w", dir[:i], err)
+		}
+	}
+	return nil
+}
+
+func (p *Placer) buildFile(stage string, e *cache.Entry) error {
+	blob, err := p.cas.Open(e.Digest)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	fd, err := unix.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", e.Path, err)
+	}
+	f := os.NewFile(uintptr(fd), e.Path)
+	defer f.Close()
+	if _, err := io.Copy(f, blob); err != nil {
+		return fmt.Errorf("write %s: %w", e.Path, err)
+	}
+	if err := unix.Fchmod(fd, e.Mode); err != nil {
+		return fmt.Errorf("write %s: %w", e.Path, err)
+	}
+	return nil
+}

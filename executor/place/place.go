@@ -1,0 +1,280 @@
+// Package place shows the outputs of instances to people: it keeps them at <out>/<instance>/<path> below
+// the campaign root.
+//
+// The nouns: a [Placer] puts outputs in place and says whether they still are; a [State] is its answer.
+//
+// Promises:
+//   - An instance is exchanged whole. A reader sees the old set or the new one, at any instant and after
+//     any crash, never a mixture, and nothing of an old set stays in a new one.
+//   - Nothing is lost: what somebody else put into the directory of an instance, and what somebody edited
+//     there, is moved to .ufbuild/quarantine and reported.
+//   - The output directory may be a link to another disk. No other link is followed, and none is replaced by
+//     a directory.
+//   - What is in place and known to the stat cache is not read again.
+//
+// Everything below out can be deleted at any time: it is made again from the store. So is the record of
+// what was put, .ufbuild/placed; without it a file counts as ours when its bytes are in the store.
+//
+// Dangers: one process at a time may write; the caller holds the lock of the campaign. [Placer.Put] may be
+// called from several goroutines for different instances.
+package place
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/workspace"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// State says whether the outputs of an instance are where people look for them.
+type State string
+
+// The states.
+const (
+	InPlace State = "in place"
+	Missing State = "missing" // some are not there; what is there is right
+	Edited  State = "edited"  // some are something else
+)
+
+// OutPath says where an output lies in the directory of its instance.
+type OutPath struct {
+	Name string
+	Path string // of a file; "" for a tree, whose files keep their workspace paths
+}
+
+// Report is what Put has to tell.
+type Report struct {
+	Moved []string // one line for each file that was moved out of the way
+}
+
+// Placer puts the outputs of one campaign in place.
+type Placer struct {
+	root  string
+	out   string // slash path below root
+	files *source.Files
+	cas   cache.CAS
+
+	open    sync.Once
+	dir     *os.File // the output directory
+	openErr error
+	stages  atomic.Int64
+	refused atomic.Bool // something may lie in the directory of rejected outputs
+	plain   atomic.Bool // the file system cannot exchange two directories
+
+	mu  sync.Mutex // of the record and the quarantine
+	log placed
+}
+
+// Names below the output directory that no instance has.
+const (
+	stageDir    = ".stage"    // half-made directories
+	rejectedDir = ".rejected" // outputs that a contract rejected
+)
+
+// Open returns the placer of a campaign. root is absolute, out a slash path below it. Nothing is read or
+// written yet.
+func Open(root, out string, files *source.Files, cas cache.CAS) *Placer {
+	files.LeadOut(out)
+	return &Placer{root: root, out: out, files: files, cas: cas, log: placed{file: filepath.Join(root, ".ufbuild", "placed")}}
+}
+
+// Check compares what is in place with outs and names the paths, relative to the root, that differ. It
+// reads only files that the stat cache does not know, and writes nothing.
+func (p *Placer) Check(addr lang.Address, outs []cache.Output, specs []OutPath) (State, []string) {
+	base := path.Join(p.out, addr.String())
+	state := InPlace
+	var differ []string
+	want, err := expand(p.cas, outs, specs)
+	if err != nil {
+		return Missing, []string{base} // Put will say why
+	}
+	for i := range want {
+		at := base + "/" + want[i].Path
+		switch p.compare(at, &want[i]) {
+		case Missing:
+			if state == InPlace {
+				state = Missing
+			}
+		case Edited:
+			state = Edited
+		default:
+			continue
+		}
+		differ = append(differ, at)
+	}
+	return state, differ
+}
+
+// compare says whether the entry e is at a path below the root.
+func (p *Placer) compare(at string, e *cache.Entry) State {
+	if e.Kind == cache.Dir {
+		info, err := os.Lstat(filepath.Join(p.root, filepath.FromSlash(at)))
+		switch {
+		case errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR):
+			return Missing
+		case err != nil || !info.IsDir() || uint32(info.Mode().Perm()) != e.Mode:
+			return Edited
+		}
+		return InPlace
+	}
+	f, err := p.files.Entry(at)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return Missing
+	case err != nil, !same(&f, e):
+		return Edited
+	}
+	return InPlace
+}
+
+// same reports whether a file is what an entry says.
+func same(f *source.File, e *cache.Entry) bool {
+	if e.Kind == cache.Link || f.Target != "" {
+		return e.Kind == cache.Link && f.Target == e.Target
+	}
+	return e.Kind == cache.File && f.Digest == e.Digest && f.Mode == e.Mode
+}
+
+// Put puts outs in place of what is there. Errors: bytes that are missing or damaged in the store, a file
+// or link where a directory has to be, the disk; then what was there before is still there.
+func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (Report, error) {
+	want, err := expand(p.cas, outs, specs)
+	if err != nil {
+		return Report{}, p.fail(addr, err)
+	}
+	if err := p.ready(); err != nil {
+		return Report{}, err
+	}
+	moved, err := p.exchange(addr.String(), want)
+	if err != nil {
+		return Report{}, p.fail(addr, err)
+	}
+	if err := p.remember(addr, outs, specs); err != nil {
+		return Report{Moved: moved}, p.fail(addr, err)
+	}
+	p.learn(addr.String(), want)
+	if p.refused.Load() {
+		err = workspace.Remove(filepath.Join(p.dir.Name(), rejectedDir, filepath.FromSlash(addr.String())))
+	}
+	return Report{Moved: moved}, err
+}
+
+// PutRejected shows outputs that a contract rejected, beside the good ones, under
+// <out>/.rejected/<instance>. The next Put of the instance removes them.
+func (p *Placer) PutRejected(addr lang.Address, outs []cache.Output, specs []OutPath) error {
+	want, err := expand(p.cas, outs, specs)
+	if err != nil {
+		return p.fail(addr, err)
+	}
+	if err := p.ready(); err != nil {
+		return err
+	}
+	p.refused.Store(true)
+	if _, err := p.exchange(rejectedDir+"/"+addr.String(), want); err != nil {
+		return p.fail(addr, err)
+	}
+	return nil
+}
+
+func (p *Placer) fail(addr lang.Address, err error) error {
+	return fmt.Errorf("put outputs of %s in place: %w", addr, err)
+}
+
+// ready opens the output directory, makes it if need be, and clears what a crash left half made.
+func (p *Placer) ready() error {
+	p.open.Do(func() {
+		dir := filepath.Join(p.root, filepath.FromSlash(p.out))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			p.openErr = fmt.Errorf("make output directory: %w\nhint: %s has to be a directory, or a link to one that exists", err, p.out)
+			return
+		}
+		if p.openErr = workspace.Remove(filepath.Join(dir, stageDir)); p.openErr != nil {
+			return
+		}
+		if p.dir, p.openErr = os.Open(dir); p.openErr != nil {
+			return
+		}
+		if err := unix.Mkdirat(p.fd(), stageDir, 0o755); err != nil {
+			p.openErr = fmt.Errorf("make output directory: %w", err)
+			return
+		}
+		_, err := os.Lstat(filepath.Join(dir, rejectedDir))
+		p.refused.Store(err == nil)
+	})
+	return p.openErr
+}
+
+func (p *Placer) fd() int { return int(p.dir.Fd()) }
+
+// Close removes the empty directory for half-made things and releases the output directory.
+func (p *Placer) Close() error {
+	p.open.Do(func() { p.openErr = os.ErrClosed })
+	if p.dir == nil {
+		return nil
+	}
+	_ = unix.Unlinkat(p.fd(), stageDir, unix.AT_REMOVEDIR) // in use by nobody, or not empty
+	return errors.Join(p.log.close(), p.dir.Close())
+}
+
+// learn tells the stat cache what was just written. Whatever it cannot learn is read when it is asked for.
+func (p *Placer) learn(instance string, want []cache.Entry) {
+	for i := range want {
+		if want[i].Kind == cache.File {
+			_ = p.files.Learn(path.Join(p.out, instance, want[i].Path), want[i].Digest)
+		}
+	}
+}
+
+// expand lists the files, links and directories that outs stand for, sorted by path, each once.
+func expand(cas cache.CAS, outs []cache.Output, specs []OutPath) ([]cache.Entry, error) {
+	var want []cache.Entry
+	for _, o := range outs {
+		if o.Tree && !o.Digest.IsZero() {
+			text, err := cache.ReadAll(cas, o.Digest, -1)
+			if err != nil {
+				return nil, err
+			}
+			tree, err := cache.DecodeTree(text)
+			if err != nil {
+				return nil, err
+			}
+			want = append(want, tree.Entries...)
+			continue
+		}
+		at := pathOf(specs, o.Name)
+		if !o.Exists || at == "" {
+			continue
+		}
+		if err := cache.CleanPath(at); err != nil {
+			return nil, err
+		}
+		want = append(want, cache.Entry{Path: at, Kind: cache.File, Mode: o.Mode, Digest: o.Digest})
+	}
+	if len(want) < 2 {
+		return want, nil
+	}
+	return settle(want)
+}
+
+func pathOf(specs []OutPath, name string) string {
+	for _, s := range specs {
+		if s.Name == name {
+			return s.Path
+		}
+	}
+	return ""
+}
+
+// below reports whether p is dir or lies below it.
+func below(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }

@@ -1,0 +1,126 @@
+package place
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// putRecord says what was put into the directory of an instance.
+type putRecord struct {
+	Instance string         `json:"instance"`
+	Outs     []cache.Output `json:"outs"`
+	Specs    []OutPath      `json:"specs"`
+}
+
+// placed is the record of what was put: one line of JSON each, the last of an instance counts. It is read
+// only when something is in the way. A torn or damaged line is no line.
+type placed struct {
+	file   string
+	out    *os.File
+	known  map[string]putRecord // nil until read
+	found  bool                 // there was a file when it was read
+	lines  int
+	loaded bool
+}
+
+// compactFrom is the number of lines from which a record that is mostly out of date is written anew.
+const compactFrom = 1000
+
+// remember writes down what was put.
+func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPath) error {
+	r := putRecord{Instance: addr.String(), Outs: outs, Specs: specs}
+	line, err := json.Marshal(r)
+	if err != nil {
+		panic("BUG: a record of outputs has no JSON: " + err.Error())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.log.append(append(line, '\n')); err != nil {
+		return fmt.Errorf("write %s: %w", p.log.file, err)
+	}
+	if p.log.known != nil {
+		p.log.known[r.Instance] = r
+	}
+	return nil
+}
+
+func (l *placed) append(line []byte) error {
+	if l.out == nil {
+		if err := os.MkdirAll(filepath.Dir(l.file), 0o755); err != nil {
+			return err
+		}
+		// Whether the record was there before decides what a file without a line means.
+		if _, err := os.Lstat(l.file); err != nil && !l.loaded {
+			l.known, l.loaded = map[string]putRecord{}, true
+		}
+		var err error
+		if l.out, err = os.OpenFile(l.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
+			return err
+		}
+	}
+	_, err := l.out.Write(line)
+	return err
+}
+
+// find returns the record of an instance.
+func (l *placed) find(instance string) (putRecord, bool, error) {
+	if err := l.read(); err != nil {
+		return putRecord{}, false, err
+	}
+	r, ok := l.known[instance]
+	return r, ok, nil
+}
+
+// complete reports whether a file without a line was not put by us: the record was never lost.
+func (l *placed) complete() bool { return l.found }
+
+func (l *placed) read() error {
+	if l.loaded {
+		return nil
+	}
+	data, err := os.ReadFile(l.file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", l.file, err)
+	}
+	l.found = err == nil
+	l.loaded = true
+	l.known = map[string]putRecord{}
+	for line := range bytes.Lines(data) {
+		var r putRecord
+		if json.Unmarshal(line, &r) == nil && r.Instance != "" {
+			l.known[r.Instance] = r
+			l.lines++
+		}
+	}
+	return nil
+}
+
+// close compacts the record when most of it is out of date.
+func (l *placed) close() error {
+	if l.out == nil {
+		return nil
+	}
+	err := l.out.Close()
+	if !l.found || l.lines < compactFrom || l.lines < 2*len(l.known) {
+		return err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	for _, r := range l.known {
+		if err := enc.Encode(r); err != nil {
+			panic("BUG: a record of outputs has no JSON: " + err.Error())
+		}
+	}
+	tmp := l.file + ".new"
+	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return errors.Join(err, os.Rename(tmp, l.file))
+}
