@@ -190,6 +190,8 @@ type Task struct {
 	Block       Range // of the whole block
 	Instances   []*Instance
 	Refs        []Ref // static dependencies, in order of appearance, no duplicates per (Task, Kind)
+	Mentions    []Ref // every place that makes a dependency, in order of appearance
+	Never       bool  // its when is the constant false
 }
 
 // Expand is the bound of a run-time fan-out.

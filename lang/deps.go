@@ -59,7 +59,9 @@ func (l *loader) linkTask(d *taskDef) {
 			p.deps[d] = l.expressionDeps(d, p.expression)
 		}
 	}
+	d.task.Mentions = d.mentions()
 	d.task.Refs = d.refs()
+	d.task.Never = constantlyFalse(d.settings["when"])
 	l.linkInstances(d)
 }
 
@@ -172,22 +174,42 @@ func (d *taskDef) allDeps() []dep {
 	return deps
 }
 
-// refs are the dependencies in order of appearance, one for each task and kind.
+// constantlyFalse reports whether an argument is written as false, whatever the variables are.
+func constantlyFalse(a *argument) bool {
+	if a == nil || a.constant == cty.NilVal {
+		return false
+	}
+	v := a.constant
+	return v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.False()
+}
+
+// refs are the dependencies in order of appearance, one for each task and kind. Mentions are there
+// already.
 func (d *taskDef) refs() []Ref {
 	type key struct {
 		task string
 		kind RefKind
 	}
-	at0 := map[key]int{}
+	first := map[key]int{}
 	var refs []Ref
-	for _, one := range d.allDeps() {
-		k := key{one.target.task.Name, one.kind}
-		if i, ok := at0[k]; ok {
-			refs[i].Tolerate = refs[i].Tolerate || one.tolerate
+	for _, m := range d.task.Mentions {
+		k := key{m.Task, m.Kind}
+		if i, ok := first[k]; ok {
+			refs[i].Tolerate = refs[i].Tolerate || m.Tolerate
 			continue
 		}
-		at0[k] = len(refs)
-		refs = append(refs, Ref{Task: k.task, Kind: one.kind, Tolerate: one.tolerate, How: one.how, Range: at(one.place)})
+		first[k] = len(refs)
+		refs = append(refs, m)
+	}
+	return refs
+}
+
+// mentions are the dependencies in order of appearance: the task's own file first, then prompts.
+func (d *taskDef) mentions() []Ref {
+	deps := d.allDeps()
+	refs := make([]Ref, 0, len(deps))
+	for _, one := range deps {
+		refs = append(refs, Ref{Task: one.target.task.Name, Kind: one.kind, Tolerate: one.tolerate, How: one.how, Range: at(one.place)})
 	}
 	slices.SortStableFunc(refs, func(a, b Ref) int {
 		own := func(r Ref) int {
