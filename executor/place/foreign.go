@@ -70,7 +70,7 @@ func (p *Placer) ours(instance string) (map[string]*cache.Entry, error) {
 func (p *Placer) isOurs(at string, put *cache.Entry) bool {
 	f, err := p.files.Entry(at)
 	if err != nil {
-		return false
+		return false // whatever it is, it is not what we put there
 	}
 	if f.Target != "" {
 		return put != nil && put.Kind == cache.Link && f.Target == put.Target
@@ -81,8 +81,7 @@ func (p *Placer) isOurs(at string, put *cache.Entry) bool {
 	if put == nil && p.log.complete() {
 		return false
 	}
-	has, err := p.cas.Has(f.Digest)
-	return err == nil && has
+	return p.inStore(at)
 }
 
 // quarantineDir is where things lie that were in the way, below the root.
