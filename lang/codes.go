@@ -1,41 +1,108 @@
 package lang
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
 
 // CodeDoc is the page of one diagnostic code. Codes never change their meaning and are never reused.
 type CodeDoc struct {
 	Code        string
 	Title       string   // what is wrong, a few words
 	Severity    Severity // what it is unless -W error
-	Explanation string   // paragraphs of plain English
+	Explanation string   // plain English: lines of at most 80 columns, blank lines between paragraphs
 	Bad         string   // a campaign that has the problem; "" when no file can show it
 	Good        string   // the same campaign without it
-	Where       string   // what finds it: "lang", "graph", "build" or "cmd"
+	Command     string   // what shows the problem of Bad
+	Where       string   // the room that finds it: "lang", "graph" or "cmd"
+}
+
+// Files splits an example (Bad or Good) into its files. Text before the first line of the form
+// "-- PATH --" is campaign.hcl; every such line starts another file.
+func (CodeDoc) Files(example string) []SourceFile {
+	archive := txtar.Parse([]byte(example))
+	var files []SourceFile
+	if len(archive.Comment) > 0 {
+		files = append(files, SourceFile{Path: mainExample, Bytes: archive.Comment})
+	}
+	for _, f := range archive.Files {
+		files = append(files, SourceFile{Path: f.Name, Bytes: f.Data})
+	}
+	return files
+}
+
+// mainExample is the file of an example that needs no header.
+const mainExample = "campaign.hcl"
+
+// exampleAgent is what every example with a prompt needs.
+const exampleAgent = `
+agent "echo" {
+  adapter = "exec"
+  command = ["cat"]
+}
+
+profile "default" {
+  agent = agent.echo
+}
+`
+
+// codePages are the pages by family; codes within them are sorted.
+var codePages = [][]CodeDoc{
+	syntaxCodeDocs, nameCodeDocs, graphCodeDocs, instanceCodeDocs, promptCodeDocs,
+	outputCodeDocs, agentCodeDocs, inputCodeDocs, variableCodeDocs,
 }
 
 // Codes returns the pages of all codes, sorted by code.
 func Codes() []CodeDoc {
 	all := slices.Concat(codePages...)
-	slices.SortFunc(all, func(a, b CodeDoc) int {
-		if a.Code < b.Code {
-			return -1
-		}
-		return 1
-	})
+	for i := range all {
+		all[i] = all[i].complete()
+	}
 	return all
 }
 
-// Explain returns the page of a code; false when there is no such code.
+// Explain returns the page of a code, whose letters may be in lower case; false when there is no such
+// code.
 func Explain(code string) (CodeDoc, bool) {
+	code = strings.ToUpper(code)
 	for _, page := range codePages {
 		for _, c := range page {
 			if c.Code == code {
-				return c, true
+				return c.complete(), true
 			}
 		}
 	}
 	return CodeDoc{}, false
 }
 
-// codePages are the pages by family.
-var codePages = [][]CodeDoc{}
+// complete fills in what most pages have in common.
+func (c CodeDoc) complete() CodeDoc {
+	if c.Severity == 0 {
+		c.Severity = Error
+	}
+	if c.Where == "" {
+		c.Where = "lang"
+	}
+	if c.Command == "" {
+		c.Command = "ufbuild check"
+	}
+	c.Explanation = rewrap(c.Explanation)
+	c.Bad, c.Good = strings.TrimLeft(c.Bad, "\n"), strings.TrimLeft(c.Good, "\n")
+	return c
+}
+
+// pageWidth fits the narrowest terminal in use.
+const pageWidth = 80
+
+// rewrap breaks the lines of every paragraph anew.
+func rewrap(text string) string {
+	w := textWriter{o: TextOptions{Width: pageWidth}}
+	var paragraphs []string
+	for p := range strings.SplitSeq(text, "\n\n") {
+		flowing := strings.Join(strings.Fields(p), " ")
+		paragraphs = append(paragraphs, strings.Join(w.wrap(flowing, 0, 0), "\n"))
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

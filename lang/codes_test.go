@@ -1,12 +1,152 @@
 package lang
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestExplainKnowsNothingElse(t *testing.T) {
-	_, ok := Explain("UF0000")
+// unshowable are the codes that no small file can show.
+var unshowable = []string{"UF1003", "UF5003", "UF9901"}
+
+func TestEveryCodePageIsComplete(t *testing.T) {
+	var codes []string
+	for _, c := range Codes() {
+		codes = append(codes, c.Code)
+		require.Regexp(t, `^UF\d{4}$`, c.Code)
+		require.NotEmpty(t, c.Title, c.Code)
+		require.NotRegexp(t, `\.$`, c.Title, c.Code)
+		require.Regexp(t, `[.:]$`, c.Explanation, c.Code)
+		require.Contains(t, []string{"lang", "graph", "cmd"}, c.Where, c.Code)
+		require.Regexp(t, `(^| )ufbuild (check|build|plan)`, c.Command, c.Code)
+		require.Contains(t, []Severity{Error, Warning}, c.Severity, c.Code)
+		if slices.Contains(unshowable, c.Code) {
+			require.Empty(t, c.Bad, c.Code)
+			continue
+		}
+		require.NotEmpty(t, c.Files(c.Bad), c.Code)
+		require.NotEmpty(t, c.Files(c.Good), c.Code)
+		require.NotEqual(t, c.Bad, c.Good, c.Code)
+	}
+	require.True(t, slices.IsSorted(codes), codes)
+	require.Equal(t, len(codes), len(slices.Compact(codes)))
+}
+
+func TestExplain(t *testing.T) {
+	c, ok := Explain("uf2002")
+	require.True(t, ok)
+	require.Equal(t, "UF2002", c.Code)
+	require.Equal(t, Error, c.Severity)
+	_, ok = Explain("UF0000")
 	require.False(t, ok)
+}
+
+// TestEveryCodeInTheSourceHasAPage reads the codes that this package reports out of its own text.
+func TestEveryCodeInTheSourceHasAPage(t *testing.T) {
+	quoted := regexp.MustCompile(`"(UF\d{4})"`)
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, m := range quoted.FindAllStringSubmatch(string(src), -1) {
+			_, ok := Explain(m[1])
+			require.True(t, ok, "%s reports %s, which has no page", name, m[1])
+		}
+	}
+}
+
+// notReported are codes that Load does not find in their bad example. The list may only shrink.
+var notReported = []string{
+	"UF1105", "UF1205", "UF1302", "UF2006", "UF2101", "UF2102", "UF2104", "UF2105",
+	"UF2106", "UF2107", "UF2108", "UF2109", "UF2202", "UF2203", "UF2204", "UF2302",
+	"UF4102", "UF4103", "UF4104", "UF4106", "UF4204", "UF5006", "UF5103", "UF5104",
+	"UF5105", "UF6001", "UF6002", "UF6003", "UF6004", "UF6005", "UF6006", "UF6103",
+	"UF6104", "UF6105", "UF6106", "UF6107", "UF7004", "UF7006", "UF7101", "UF7201",
+	"UF7301", "UF7302", "UF8102", "UF8201", "UF8202", "UF9201",
+}
+
+func TestEveryBadExampleIsBadAndEveryGoodOneIsGood(t *testing.T) {
+	for _, c := range Codes() {
+		if c.Where != "lang" || c.Bad == "" {
+			continue
+		}
+		t.Run(c.Code, func(t *testing.T) {
+			t.Parallel()
+			bad := loadExample(t, c, c.Bad)
+			if !slices.Contains(notReported, c.Code) {
+				require.Contains(t, codesOf(bad), c.Code, "%v", bad)
+			}
+			for _, d := range bad {
+				if d.Code == c.Code {
+					require.Equal(t, c.Severity, d.Severity)
+				}
+			}
+			good := loadExample(t, c, c.Good)
+			require.NotContains(t, codesOf(good), c.Code)
+			require.False(t, good.HasErrors(), "%v", good)
+		})
+	}
+}
+
+// TestGoodExamplesOfOtherRooms loads what other packages find problems in: neither is wrong here.
+func TestGoodExamplesOfOtherRooms(t *testing.T) {
+	for _, c := range Codes() {
+		if c.Where == "lang" || c.Bad == "" {
+			continue
+		}
+		require.False(t, loadExample(t, c, c.Bad).HasErrors(), c.Code)
+		require.False(t, loadExample(t, c, c.Good).HasErrors(), c.Code)
+	}
+}
+
+func codesOf(ds Diagnostics) []string {
+	var codes []string
+	for _, d := range ds {
+		codes = append(codes, d.Code)
+	}
+	return codes
+}
+
+// loadExample writes an example into a directory and loads it as the page's command does.
+func loadExample(t *testing.T, c CodeDoc, example string) Diagnostics {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range c.Files(example) {
+		name := filepath.Join(dir, filepath.FromSlash(f.Path))
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, f.Bytes, 0o644))
+	}
+	_, ds := Load(exampleOptions(c, dir))
+	return ds
+}
+
+// exampleOptions reads the flags of a page's command.
+func exampleOptions(c CodeDoc, dir string) Options {
+	o := Options{Dir: dir, Version: "1.0.0"}
+	words := strings.Fields(c.Command)
+	for i, w := range words {
+		switch {
+		case strings.HasPrefix(w, "UF_VAR_"):
+			o.Environ = append(o.Environ, w)
+		case w == "build" || w == "plan":
+			o.RequireValues = true
+		case w == "--var":
+			name, value, _ := strings.Cut(words[i+1], "=")
+			o.Vars = append(o.Vars, VarInput{Name: name, Value: value, Origin: "--var"})
+		case w == "--set":
+			path, value, _ := strings.Cut(words[i+1], "=")
+			parts := strings.SplitN(path, ".", 3)
+			o.Sets = append(o.Sets, SetInput{Task: parts[1], Setting: parts[2], Value: value})
+		}
+	}
+	return o
 }
