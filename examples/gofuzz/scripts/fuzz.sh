@@ -8,7 +8,9 @@ cp "$corpus"/seed-* "target/testdata/fuzz/$fuzz/"
 code=0
 (cd target && go test -run '^$' -fuzz "^$fuzz\$" -fuzztime "$time" -parallel 2 .) >fuzz.log 2>&1 || code=$?
 cat fuzz.log
-crash=$(sed -n 's/^ *Failing input written to //p' fuzz.log | head -n 1)
+# A new input is written to testdata; one that lies there already (a known failure) is named instead.
+crash=$(sed -n -e 's/^ *Failing input written to //p' \
+	-e 's|^ *failure while testing seed corpus entry: |testdata/fuzz/|p' fuzz.log | head -n 1)
 if [ -n "$crash" ]; then
 	cp "target/$crash" crash.txt
 elif [ "$code" -ne 0 ]; then
