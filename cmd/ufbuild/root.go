@@ -42,6 +42,7 @@ func (p *process) lookupenv(name string) (string, bool) {
 type app struct {
 	*process
 	outTerm, errTerm ui.Terminal
+	stop             stopping
 
 	dir      string
 	file     string
@@ -114,6 +115,16 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 // verbs makes every verb.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
+		a.planCommand(),
+		a.buildCommand(),
+		a.retryCommand(),
+		a.undoCommand(),
+		a.whyCommand(),
+		a.statusCommand(),
+		a.logCommand(),
+		a.showCommand(),
+		a.lsCommand(),
+		a.cleanCommand(),
 		a.checkCommand(),
 		a.graphCommand(),
 		a.queryCommand(),

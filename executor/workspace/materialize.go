@@ -47,14 +47,14 @@ func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 	return Lay(filepath.Join(attempt, Dir), filepath.Join(attempt, laidList), cas, spec)
 }
 
-// Lay makes the directory dir and lays spec into it; the list of what was laid goes to the file list,
-// "" for none.
+// Lay makes the directory dir and lays spec into it; the list of what was laid goes to the file list.
+// With "" for none, dir may be there already.
 func Lay(dir, list string, cas cache.CAS, spec Spec) (*Laid, error) {
 	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}}}
 	if err := l.collect(); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o755); err != nil && (list != "" || !errors.Is(err, os.ErrExist)) {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	h, err := openDir(dir)

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// chosen is what TARGET or TARGET@N names: an instance and one of its attempts.
+type chosen struct {
+	address lang.Address
+	gen     executor.Generation
+	have    bool // it has an attempt at all
+}
+
+// choose resolves TARGET[@N]. Without @N it is the attempt that is read now, else the newest one.
+func (s *session) choose(target string) (chosen, error) {
+	name, n := s.splitNumber(target)
+	ids, err := s.selectTargets([]string{name})
+	if err != nil {
+		return chosen{}, err
+	}
+	if len(ids) != 1 {
+		return chosen{}, usageErrorf("%q names %d instances; name one, such as %s", target, len(ids), quoteTarget(s.graph.Node(ids[0]).Address))
+	}
+	c := chosen{address: s.graph.Node(ids[0]).Address}
+	if n > 0 {
+		c.gen, err = s.generation(c.address, n)
+		c.have = err == nil
+		return c, err
+	}
+	gens, err := s.generations(c.address)
+	if err != nil || len(gens) == 0 {
+		return c, err
+	}
+	c.gen, c.have = gens[len(gens)-1], true
+	for _, g := range gens {
+		if g.Selected {
+			c.gen = g
+		}
+	}
+	return c, nil
+}
+
+// splitNumber takes @N off a target, unless the whole is the name of something: a matrix cell is
+// written with @ too.
+func (s *session) splitNumber(target string) (name string, n int) {
+	if _, err := s.graph.Select([]string{target}, s.lookup); err == nil {
+		return target, 0
+	}
+	i := strings.LastIndexByte(target, '@')
+	if i <= 0 {
+		return target, 0
+	}
+	n, err := strconv.Atoi(target[i+1:])
+	if err != nil || n < 1 {
+		return target, 0
+	}
+	return target[:i], n
+}
+
+func (s *session) generation(a lang.Address, n int) (executor.Generation, error) {
+	gens, err := s.generations(a)
+	if err != nil {
+		return executor.Generation{}, err
+	}
+	if n > len(gens) {
+		return executor.Generation{}, usageErrorf("%s has no attempt %d; it has %d", a, n, len(gens))
+	}
+	return gens[n-1], nil
+}
+
+// generations are the attempts of an address, the one that runs now included.
+func (s *session) generations(a lang.Address) ([]executor.Generation, error) {
+	gens, err := executor.History(s.store, s.view, a)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.runningOf(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range live {
+		gens = append(gens, executor.Generation{N: len(gens) + 1, Attempt: l.Attempt})
+	}
+	return gens, nil
+}
+
+func (s *session) runningOf(a lang.Address) ([]executor.Live, error) {
+	live, err := executor.LiveAttempts(s.store, s.campaign.Root)
+	var out []executor.Live
+	for _, l := range live {
+		if l.Address == a {
+			out = append(out, l)
+		}
+	}
+	return out, err
+}
+
+// maxShown bounds a blob that is shown whole.
+const maxShown = 256 << 20
+
+func (s *session) blob(d digest.Digest) ([]byte, error) {
+	return cache.ReadAll(s.store, d, maxShown)
+}
+
+// copyBlob writes a blob to w without holding it in memory.
+func (s *session) copyBlob(w io.Writer, d digest.Digest) error {
+	r, err := s.store.Open(d)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := io.Copy(w, r); err != nil {
+		return fmt.Errorf("show blob: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/ledger"
+	"github.com/ufbuild/ufbuild/executor/local"
+	"github.com/ufbuild/ufbuild/executor/workspace"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// buildFlags are the flags of every verb that builds.
+type buildFlags struct {
+	jobs            int
+	failFast        bool
+	keepGoing       bool
+	dryRun          bool
+	wait            bool
+	keepWorkspaces  bool
+	requireComplete bool
+	grace           time.Duration
+	logs            string
+}
+
+func (f *buildFlags) bind(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.IntVarP(&f.jobs, "jobs", "j", max(runtime.NumCPU(), 2), "run at most `N` attempts at once")
+	fs.BoolVar(&f.failFast, "fail-fast", false, "start nothing new after a failure")
+	fs.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on with what does not depend on a failure")
+	fs.BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
+	fs.BoolVar(&f.keepWorkspaces, "keep-workspaces", false, "keep the directories of attempts")
+	fs.BoolVar(&f.requireComplete, "require-complete", false, "exit 1 when any instance is missing")
+	fs.DurationVar(&f.grace, "grace", 10*time.Second, "time between SIGINT and SIGKILL when a build is stopped")
+	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show: full, errors or none")
+}
+
+func (f *buildFlags) check() error {
+	if f.jobs < 1 {
+		return usageErrorf("--jobs %d: at least one attempt must be allowed to run", f.jobs)
+	}
+	return oneOf("logs", f.logs, "full", "errors", "none")
+}
+
+func (a *app) buildCommand() *cobra.Command {
+	var f buildFlags
+	cmd := &cobra.Command{
+		Use:     "build [TARGET…]",
+		Aliases: []string{"run"},
+		Short:   "Bring tasks up to date",
+		Long: `Runs what is stale among the targets and what they need, and nothing else. Without
+targets it builds campaign.default. Whatever an attempt produces is kept in the
+store, also when it fails; good outputs are put under out/.
+
+A build can be killed at any moment: the next one goes on where it was.`,
+		Example: `  ufbuild build
+  ufbuild build report 'strategy/*#0' -j 8
+  ufbuild build @failed
+  ufbuild build --dry-run            the same as ufbuild plan`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(_ *cobra.Command, targets []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.dryRun {
+				return a.runPlan(targets, false)
+			}
+			return a.runBuild("build", f, func(s *session) ([]graph.NodeID, error) { return s.selectTargets(targets) })
+		},
+	}
+	f.bind(cmd)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would run, like plan")
+	return cmd
+}
+
+// runBuild is a whole build: lock, rescue what a dead build left, bring up to date, report.
+func (a *app) runBuild(verb string, f buildFlags, targets func(*session) ([]graph.NodeID, error)) (err error) {
+	s, err := a.openSession(writing)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close(writing)) }()
+	build := newID(time.Now())
+	lock, err := a.lock(s.campaign.Root, build, verb, f.wait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	if err := s.readJournal(); err != nil { // again: another build may just have ended
+		return err
+	}
+	ids, err := targets(s)
+	if err != nil {
+		return err
+	}
+	return s.build(build, f, ids)
+}
+
+// build runs the executor over nodes. The caller holds the campaign's lock.
+func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
+	a := s.app
+	if err := s.checkRequired(ids); err != nil {
+		return err
+	}
+	j, err := journal.Open(s.campaign.Root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	if err := s.store.RegisterCampaign(s.campaign.Root); err != nil {
+		return err
+	}
+	work, err := executor.NewWorkDir(s.store, build)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = work.Close() }()
+	runner := local.New(s.store, local.Options{Watchdog: true, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}})
+	defer func() { _ = runner.Close() }()
+	a.stop.onKill(runner.KillAll)
+	defer a.stop.onKill(nil)
+	accounts := ledger.Open(s.ledgerDir())
+	defer func() { a.warn(accounts.Close()) }()
+	b := s.builder(build, f, j, work, runner)
+	b.Account = s.account(accounts, build, a.warn)
+	if err := s.rescue(b, runner); err != nil {
+		return err
+	}
+	if err := s.invalidator().Repeat(); err != nil {
+		return err
+	}
+	sum, err := b.Run(a.context(), ids)
+	if err != nil {
+		return err
+	}
+	return a.finishBuild(s, f, &sum, ids)
+}
+
+func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *executor.WorkDir, runner executor.Runner) *executor.Builder {
+	a := s.app
+	d := s.decider()
+	d.Validator = s.validator
+	return &executor.Builder{
+		Decider: d, Graph: s.graph, Journal: j, Sink: a.sink(f), Work: work,
+		Runner: runner, Reap: reap,
+		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
+		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast,
+		KeepWork: f.keepWorkspaces, Grace: f.grace,
+	}
+}
+
+// warn tells of trouble that stops nothing.
+func (a *app) warn(err error) {
+	if err != nil {
+		fmt.Fprintln(a.err, "warning:", err)
+	}
+}
+
+// validator runs validate commands in a fresh directory that holds the inputs of the attempt too.
+func (s *session) validator(act *executor.Action) contract.Validate {
+	p := contract.Process{Files: executor.ContractFiles{Files: s.files}, Path: s.app.getenv("PATH")}
+	p.Lay = func(dir string) error {
+		spec := workspace.Spec{Root: s.campaign.Root, Sources: act.Sources}
+		for _, in := range act.Inflows {
+			if !in.Absent && in.Mount != "" {
+				spec.Mounts = append(spec.Mounts, workspace.Mount{Path: in.Mount, Digest: in.Digest, Tree: in.Tree, Mode: in.Mode})
+			}
+		}
+		_, err := workspace.Lay(dir, "", s.store, spec)
+		return err
+	}
+	return p.Validate
+}
+
+// reap removes an attempt directory. One that cannot be removed costs space and nothing else; clean
+// --workspaces lists it.
+func reap(dir string) { workspace.Reap(dir) }
+
+// rescue ends what a dead build left.
+func (s *session) rescue(b *executor.Builder, salvager executor.Salvager) error {
+	r := executor.Rescue{
+		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now,
+		KillStrays: func(build string) { local.KillStrays(build) },
+	}
+	found, err := r.Run(s.app.context())
+	for _, x := range found {
+		fmt.Fprintf(s.app.err, "%s: attempt %d was interrupted; what it left is kept\n", x.Address, x.Attempt.Ordinal)
+		if x.Attempt.Campaign != s.campaign.Root {
+			continue
+		}
+		rec := journal.EndedAttempt(x.Address, x.Attempt.Key, x.Attempt.Ordinal, x.Attempt.Outcome, x.Attempt.Message)
+		rec.Time, rec.Build = time.Now(), x.Attempt.Build
+		if err := b.Journal.Append(rec); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// checkRequired looks for the programs that tasks need before anything runs.
+func (s *session) checkRequired(ids []graph.NodeID) error {
+	var missing []string
+	told := map[string]bool{}
+	for _, id := range s.graph.Closure(ids...) {
+		inst := s.graph.Node(id).Instance
+		if inst == nil {
+			continue
+		}
+		for _, name := range inst.Requires {
+			if !told[name] && !s.app.onPath(name) {
+				told[name] = true
+				missing = append(missing, fmt.Sprintf("%s needs %q, which is not on PATH", inst.Address, name))
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	msg := missing[0]
+	for _, m := range missing[1:] {
+		msg += "\n" + m
+	}
+	return fmt.Errorf("check required commands: %s\nhint: install them, or build other targets", msg)
+}
+
+// finishBuild reports and chooses the exit code.
+func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) error {
+	if !a.json {
+		printFailures(a.out, a.outTerm.Style(), s.loaded, sum)
+		printWarnings(a, sum)
+		line := sentence(sum.Total, sum.Counts)
+		if partial(s, sum) {
+			line += " (partial)"
+		}
+		fmt.Fprintf(a.out, "%s, %s\n", line, ui.Duration(sum.Duration))
+	}
+	return exit(a.buildCode(s, f, sum, targets))
+}
+
+func printWarnings(a *app, sum *executor.Summary) {
+	for i := range sum.Nodes {
+		for _, w := range sum.Nodes[i].Warnings {
+			fmt.Fprintf(a.out, "%s %s: %s\n", a.outTerm.Style().Warn("warning"), sum.Nodes[i].Address, w)
+		}
+	}
+}
+
+// partial says that a task failed that the campaign can do without.
+func partial(s *session, sum *executor.Summary) bool {
+	for i := range sum.Nodes {
+		if r := &sum.Nodes[i]; r.State == executor.Failed && s.onFailure(r.Address) == "continue" {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *session) onFailure(addr lang.Address) string {
+	if inst, ok := s.campaign.Instance(addr); ok {
+		return inst.OnFailure
+	}
+	return "fail"
+}
+
+// buildCode says whether the campaign failed: on_failure alone decides, except that a target which a
+// failure skipped was asked for and is not there.
+func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) int {
+	if sum.Stopped {
+		return a.signalCode()
+	}
+	asked := map[lang.Address]bool{}
+	for _, id := range targets {
+		asked[s.graph.Node(id).Address] = true
+	}
+	code := exitOK
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		missing := r.State == executor.Failed || r.State == executor.Skipped || r.State == executor.Cancelled
+		switch {
+		case missing && f.requireComplete,
+			r.State == executor.Failed && s.onFailure(r.Address) != "continue",
+			r.State == executor.Skipped && !r.Withheld && asked[r.Address],
+			r.State == executor.Cancelled:
+			code = exitFailed
+		}
+	}
+	return code
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+type cleanFlags struct {
+	dead       bool
+	out        bool
+	workspaces bool
+	yes        bool
+}
+
+func (a *app) cleanCommand() *cobra.Command {
+	var f cleanFlags
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what can be made again without paying",
+		Long: `Lists and then removes outputs of tasks that are gone from the campaign (--dead), all
+outputs put under out/ (--out), or directories of attempts that were kept or left
+behind (--workspaces). The store is never touched, so nothing has to run again:
+the next build puts outputs back.`,
+		Example: `  ufbuild clean --dead
+  ufbuild clean --out --yes
+  ufbuild clean --workspaces`,
+		RunE: func(*cobra.Command, []string) error {
+			if !f.dead && !f.out && !f.workspaces {
+				return usageErrorf("say what to clean: --dead, --out or --workspaces")
+			}
+			return a.runClean(f)
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&f.dead, "dead", false, "outputs of tasks that are gone")
+	fs.BoolVar(&f.out, "out", false, "everything that was put under out/")
+	fs.BoolVar(&f.workspaces, "workspaces", false, "directories of attempts that do not run")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (a *app) runClean(f cleanFlags) error {
+	s, err := a.openSession(writing)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close(writing) }()
+	lock, err := a.lock(s.campaign.Root, newID(time.Now()), "clean", false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	outputs, err := s.outputsToClean(f)
+	if err != nil {
+		return err
+	}
+	var work []string
+	if f.workspaces {
+		if work, err = executor.IdleWork(s.store); err != nil {
+			return err
+		}
+	}
+	if len(outputs)+len(work) == 0 {
+		fmt.Fprintln(a.out, "nothing to clean")
+		return nil
+	}
+	for _, p := range outputs {
+		fmt.Fprintln(a.out, filepath.ToSlash(filepath.Join(s.campaign.Out, p)))
+	}
+	for _, p := range work {
+		fmt.Fprintln(a.out, p)
+	}
+	if err := a.confirm("remove these?", f.yes); err != nil {
+		return err
+	}
+	for _, p := range work {
+		reap(p)
+		_ = os.Remove(filepath.Dir(p)) // the build's directory, when it was the last one
+	}
+	return s.placer.Clean(outputs)
+}
+
+// outputsToClean lists instance directories below the output directory.
+func (s *session) outputsToClean(f cleanFlags) ([]string, error) {
+	if !f.dead && !f.out {
+		return nil, nil
+	}
+	var live []lang.Address
+	if !f.out {
+		for _, n := range s.graph.Nodes() {
+			live = append(live, n.Address)
+		}
+	}
+	return s.placer.Dead(live)
+}

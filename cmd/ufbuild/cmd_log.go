@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) logCommand() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "log TARGET[@N]",
+		Short: "Print what an attempt printed",
+		Long: `Prints standard output and error of an attempt: the running one, else the newest
+one, or attempt N of "ufbuild show TARGET --history". Logs of failed, rejected and
+interrupted attempts are kept like any other.`,
+		Example: `  ufbuild log fuzz
+  ufbuild log fuzz -f        follow it while it runs
+  ufbuild log 'fuzz@2'`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.runLog(args[0], follow) },
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the attempt ends")
+	// Declared again without its letter, which follow has here as in tail and kubectl.
+	cmd.Flags().StringVar(&a.file, "file", "", "use this campaign `FILE`; its directory is the root")
+	return cmd
+}
+
+func (a *app) runLog(target string, follow bool) error {
+	s, err := a.openSession(reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close(reading) }()
+	name, n := s.splitNumber(target)
+	if n == 0 {
+		ids, err := s.selectTargets([]string{name})
+		if err != nil {
+			return err
+		}
+		if len(ids) == 1 {
+			addr := s.graph.Node(ids[0]).Address
+			if live, err := s.runningOf(addr); err == nil && len(live) > 0 {
+				return a.liveLog(filepath.Join(live[0].Dir, "log"), follow)
+			}
+			gens, err := s.generations(addr)
+			if err != nil {
+				return err
+			}
+			if len(gens) > 0 {
+				target = fmt.Sprintf("%s@%d", addr, len(gens)) // the newest, not the selected one
+			}
+		}
+	}
+	c, err := s.choose(target)
+	if err != nil {
+		return err
+	}
+	if !c.have || c.gen.Attempt.Captured == nil {
+		return usageErrorf("%s has no log yet", c.address)
+	}
+	if c.gen.Attempt.Captured.Log.IsZero() {
+		return nil // it printed nothing
+	}
+	return s.copyBlob(a.out, c.gen.Attempt.Captured.Log)
+}
+
+// followEvery is how often a followed log is looked at; a reader does not notice the wait.
+const followEvery = 200 * time.Millisecond
+
+// liveLog prints the log of a running attempt. It ends when the attempt's directory is gone.
+func (a *app) liveLog(path string, follow bool) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing printed yet
+	}
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	for {
+		if _, err := io.Copy(a.out, f); err != nil {
+			return fmt.Errorf("read log: %w", err)
+		}
+		if _, err := os.Lstat(path); err != nil || !follow {
+			return nil
+		}
+		select {
+		case <-a.context().Done():
+			return exit(a.signalCode())
+		case <-time.After(followEvery):
+		}
+	}
+}

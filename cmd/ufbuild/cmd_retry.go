@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+)
+
+// retryFlags are the flags of retry beside those of a build.
+type retryFlags struct {
+	buildFlags
+	alone   bool
+	failed  bool
+	noBuild bool
+	yes     bool
+	why     string
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	var f retryFlags
+	cmd := &cobra.Command{
+		Use:   "retry TARGET…",
+		Short: "Invalidate tasks and their dependents, then build them",
+		Long: `Discards what the targets have selected and what all their dependents made of it,
+then runs them again. The list, and what it took last time, is shown first; on a
+terminal you are asked, elsewhere --yes is needed. A discarded attempt is never
+chosen again by its key, and stays in the store: undo brings all of it back.`,
+		Example: `  ufbuild retry strategy/round-trip#0 --why "the model was drunk"
+  ufbuild retry report --no-cone     leave dependents to early cutoff
+  ufbuild retry --failed --yes       what failed last time
+  ufbuild retry lens --no-build      only mark it stale`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(_ *cobra.Command, targets []string) error {
+			if f.failed {
+				targets = append(targets, "@failed")
+			}
+			if len(targets) == 0 {
+				return usageErrorf("retry needs a target\nhint: name tasks, or use --failed")
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.runRetry(targets, f)
+		},
+	}
+	f.bind(cmd)
+	fs := cmd.Flags()
+	fs.BoolVar(&f.alone, "no-cone", false, "discard the targets alone, not their dependents")
+	fs.BoolVar(&f.failed, "failed", false, "retry what failed last time")
+	fs.BoolVar(&f.noBuild, "no-build", false, "only invalidate")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	fs.StringVar(&f.why, "why", "", "the reason, kept with the record")
+	return cmd
+}
+
+func (a *app) runRetry(targets []string, f retryFlags) error {
+	id := newID(time.Now())
+	return a.decideAs("retry", id, f.wait, func(s *session, j *journal.Journal) error {
+		ids, err := s.selectTargets(targets)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			fmt.Fprintln(a.out, "nothing failed")
+			return nil
+		}
+		v := s.invalidator()
+		inv, err := v.Cone(ids, f.alone)
+		if err != nil {
+			return err
+		}
+		if err := a.confirmRetry(inv, f.yes); err != nil {
+			return err
+		}
+		return v.Discard(j, id, a.who(), f.why, targets, inv)
+	}, func(s *session) ([]graph.NodeID, error) {
+		return s.afterRetry(id, f)
+	}, f)
+}
+
+// afterRetry names what a retry builds: what it discarded.
+func (s *session) afterRetry(id string, f retryFlags) ([]graph.NodeID, error) {
+	var ids []graph.NodeID
+	for _, r := range s.view.Retries {
+		if r.ID != id {
+			continue
+		}
+		for _, n := range r.Nodes {
+			if node, ok := s.graph.Find(n.Address); ok {
+				ids = append(ids, node)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// decideAs records a person's decision under the campaign's lock and then, unless told not to, builds
+// what it concerns under the same lock, so that no other build comes between.
+func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journal.Journal) error, targets func(*session) ([]graph.NodeID, error), f retryFlags) error {
+	s, err := a.openSession(writing)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close(writing) }()
+	lock, err := a.lock(s.campaign.Root, id, verb, wait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	if err := s.readJournal(); err != nil {
+		return err
+	}
+	if err := s.record(decide); err != nil {
+		return err
+	}
+	if err := s.readJournal(); err != nil {
+		return err
+	}
+	ids, err := targets(s)
+	if err != nil || f.noBuild || len(ids) == 0 {
+		return err
+	}
+	return s.build(newID(time.Now()), f.buildFlags, ids)
+}
+
+// record lends the journal to a decision.
+func (s *session) record(decide func(*session, *journal.Journal) error) error {
+	j, err := journal.Open(s.campaign.Root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	if err := s.store.RegisterCampaign(s.campaign.Root); err != nil {
+		return err
+	}
+	return decide(s, j)
+}
+
+func (s *session) invalidator() *executor.Invalidator {
+	return &executor.Invalidator{Graph: s.graph, Store: s.store, View: s.view, Root: s.campaign.Root, Now: time.Now}
+}
+
+// confirmRetry shows the list and its price and asks.
+func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
+	var total time.Duration
+	var rows [][]string
+	cost := newCostSum()
+	for _, n := range inv.Nodes {
+		total += n.Duration
+		cost.add(n.Usage.CostUSD, n.Selected > 0)
+		rows = append(rows, []string{n.Address.String(), retryRole(n), tookWords(n)})
+	}
+	if err := ui.Table(a.err, []string{"task", "", "last time"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "%s, %s and %s last time\n", ui.Count(len(inv.Nodes), "task"), ui.Duration(total), cost)
+	return a.confirm("discard these results and run again?", yes)
+}
+
+func retryRole(n executor.InvalidatedNode) string {
+	switch {
+	case n.Target:
+		return "named"
+	case n.Shared:
+		return "shares the attempt"
+	}
+	return "depends on it"
+}
+
+func tookWords(n executor.InvalidatedNode) string {
+	if n.Selected == 0 {
+		return "nothing selected"
+	}
+	return ui.Duration(n.Duration)
+}
+
+// confirm asks on a terminal and needs --yes elsewhere.
+func (a *app) confirm(question string, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !a.errTerm.IsTTY || !isTerminal(a.in) {
+		return usageErrorf("this needs a yes and there is no terminal to ask on\nhint: add --yes")
+	}
+	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(a.in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return &exitError{code: exitUsage, cause: fmt.Errorf("nothing was changed")}
+}

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+type showFlags struct {
+	output    string
+	prompt    bool
+	manifest  bool
+	history   bool
+	leftovers bool
+}
+
+func (a *app) showCommand() *cobra.Command {
+	var f showFlags
+	cmd := &cobra.Command{
+		Use:   "show TARGET[@N]",
+		Short: "Show an attempt: outcome, verdict, outputs, prompt",
+		Long: `Shows the attempt that a task reads now, else its newest one, or attempt N of its
+history: how it ended, why it ran, what the contracts said, and its primary output.
+The flags print one part alone, byte for byte. Failed, rejected and interrupted
+attempts are kept and can be shown like any other.`,
+		Example: `  ufbuild show triage
+  ufbuild show triage --history
+  ufbuild show triage@1 --prompt
+  ufbuild show triage --output findings > findings.json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.runShow(args[0], f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&f.output, "output", "o", "", "print the bytes of output `NAME`")
+	fs.BoolVar(&f.prompt, "prompt", false, "print the full prompt that was sent")
+	fs.BoolVar(&f.manifest, "manifest", false, "print the manifest, the text whose digest is the key")
+	fs.BoolVar(&f.history, "history", false, "list all attempts of the task")
+	fs.BoolVar(&f.leftovers, "leftovers", false, "list files it left that are no output")
+	cmd.MarkFlagsMutuallyExclusive("output", "prompt", "manifest", "history", "leftovers")
+	return cmd
+}
+
+func (a *app) runShow(target string, f showFlags) error {
+	s, err := a.openSession(reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close(reading) }()
+	c, err := s.choose(target)
+	if err != nil {
+		return err
+	}
+	if f.history {
+		return a.showHistory(s, c.address)
+	}
+	if !c.have {
+		return usageErrorf("%s has no attempt yet\nhint: `ufbuild build %s` makes one", c.address, quoteTarget(c.address))
+	}
+	at := c.gen.Attempt
+	switch {
+	case f.prompt:
+		if at.Prompt.IsZero() {
+			return usageErrorf("%s is a command; it has no prompt", c.address)
+		}
+		return s.copyBlob(a.out, at.Prompt)
+	case f.manifest:
+		return s.copyBlob(a.out, at.Manifest)
+	case f.output != "":
+		return a.showOutput(s, &at, f.output)
+	case f.leftovers:
+		return a.showLeftovers(s, &at)
+	case a.json:
+		return a.printJSON(showReport(c))
+	}
+	return a.showAttempt(s, c)
+}
+
+type attemptReport struct {
+	SchemaVersion int             `json:"schema_version"`
+	Address       string          `json:"address"`
+	N             int             `json:"n"`
+	Selected      bool            `json:"selected"`
+	Retried       bool            `json:"retried"`
+	Key           string          `json:"key"`
+	Ordinal       int             `json:"ordinal"`
+	State         cache.State     `json:"state"`
+	Outcome       cache.Outcome   `json:"outcome,omitempty"`
+	Message       string          `json:"message,omitempty"`
+	Reason        string          `json:"reason,omitempty"`
+	Build         string          `json:"build,omitempty"`
+	Captured      *cache.Captured `json:"captured,omitempty"`
+	Verdicts      []cache.Verdict `json:"verdicts,omitempty"`
+}
+
+func showReport(c chosen) attemptReport {
+	at := c.gen.Attempt
+	r := attemptReport{
+		SchemaVersion: 1, Address: c.address.String(), N: c.gen.N, Selected: c.gen.Selected, Retried: c.gen.Retried,
+		Key: at.Key.String(), Ordinal: at.Ordinal, State: at.State, Outcome: at.Outcome, Message: at.Message,
+		Reason: at.Reason, Build: at.Build, Captured: at.Captured,
+	}
+	for _, v := range at.Verdicts {
+		r.Verdicts = append(r.Verdicts, v)
+	}
+	return r
+}
+
+func (a *app) showAttempt(s *session, c chosen) error {
+	style, at := a.outTerm.Style(), c.gen.Attempt
+	rows := [][]string{
+		{"task", style.Bold(c.address.String())},
+		{"attempt", fmt.Sprintf("%d of its history%s", c.gen.N, generationWords(c.gen))},
+		{"outcome", outcomeWords(&at)},
+		{"because", at.Reason},
+		{"key", fmt.Sprintf("%s, ordinal %d", at.Key.Short(), at.Ordinal)},
+		{"build", at.Build},
+		{"started", at.StartedAt.Local().Format("2006-01-02 15:04:05")},
+	}
+	if at.Address != c.address.String() {
+		rows = append(rows, []string{"made as", at.Address + " in " + at.Campaign})
+	}
+	if at.Captured != nil {
+		rows = append(rows, capturedRows(at.Captured)...)
+	}
+	if err := ui.Table(a.out, nil, rows); err != nil {
+		return err
+	}
+	if at.Message != "" {
+		fmt.Fprintln(a.out, indented(at.Message))
+	}
+	if at.Captured == nil {
+		return nil
+	}
+	return a.showPrimary(s, c)
+}
+
+func generationWords(g executor.Generation) string {
+	switch {
+	case g.Selected:
+		return ", selected"
+	case g.Retried:
+		return ", discarded by a retry"
+	}
+	return ""
+}
+
+func outcomeWords(at *cache.Attempt) string {
+	switch at.State {
+	case cache.Ended:
+		return string(at.Outcome)
+	case cache.CapturedState:
+		return "captured, not judged yet"
+	}
+	return "running, or its build died"
+}
+
+func capturedRows(c *cache.Captured) [][]string {
+	rows := [][]string{{"took", ui.Duration(c.Duration)}}
+	if c.Usage.CostUSD != nil {
+		rows = append(rows, []string{"cost", ui.Money(c.Usage.CostUSD)})
+	}
+	for _, o := range c.Outputs {
+		what := "not produced"
+		if o.Exists {
+			what = fmt.Sprintf("%s  %s", ui.Bytes(o.Digest.Size), o.Digest)
+			if o.Tree {
+				what = "tree  " + o.Digest.String()
+			}
+		}
+		rows = append(rows, []string{"output " + o.Name, what})
+	}
+	if !c.Leftovers.IsZero() {
+		rows = append(rows, []string{"leftovers", "see --leftovers"})
+	}
+	return rows
+}
+
+// primaryLines is how much of the primary output is shown: a screen.
+const primaryLines = 20
+
+// showPrimary prints the beginning of the primary output.
+func (a *app) showPrimary(s *session, c chosen) error {
+	o, ok := s.primary(c.address, c.gen.Attempt.Captured.Outputs)
+	if !ok || o.Tree || !o.Exists {
+		return nil
+	}
+	b, err := s.blob(o.Digest)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "\n%s:\n", o.Name)
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		if n++; n > primaryLines {
+			fmt.Fprintf(a.out, "  … `ufbuild show %s --output %s` prints all\n", quoteTarget(c.address), o.Name)
+			break
+		}
+		fmt.Fprintf(a.out, "  %s\n", strings.TrimRight(line, "\n"))
+	}
+	return nil
+}
+
+func (s *session) primary(addr lang.Address, outputs []cache.Output) (cache.Output, bool) {
+	inst, ok := s.campaign.Instance(addr)
+	if !ok || len(outputs) == 0 {
+		return cache.Output{}, false
+	}
+	for _, o := range inst.Outputs {
+		if !o.Primary {
+			continue
+		}
+		for _, c := range outputs {
+			if c.Name == o.Name {
+				return c, true
+			}
+		}
+	}
+	return outputs[0], true
+}
+
+func (a *app) showOutput(s *session, at *cache.Attempt, name string) error {
+	if at.Captured == nil {
+		return usageErrorf("nothing was captured of this attempt")
+	}
+	var names []string
+	for _, o := range at.Captured.Outputs {
+		names = append(names, o.Name)
+		if o.Name != name {
+			continue
+		}
+		if !o.Exists {
+			return usageErrorf("output %q was not produced by this attempt", name)
+		}
+		if o.Tree {
+			return a.showTree(s, o)
+		}
+		return s.copyBlob(a.out, o.Digest)
+	}
+	return usageErrorf("there is no output %q; there are %s", name, strings.Join(names, ", "))
+}
+
+func (a *app) showTree(s *session, o cache.Output) error {
+	b, err := s.blob(o.Digest)
+	if err != nil {
+		return err
+	}
+	return printTree(a.out, b)
+}
+
+func printTree(w io.Writer, encoded []byte) error {
+	t, err := cache.DecodeTree(encoded)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, e := range t.Entries {
+		what := ui.Bytes(e.Digest.Size)
+		if e.Kind != cache.File {
+			what = string(e.Kind)
+		}
+		rows = append(rows, []string{fmt.Sprintf("%04o", e.Mode), what, e.Path + arrow(e.Target)})
+	}
+	return ui.Table(w, nil, rows)
+}
+
+func arrow(target string) string {
+	if target == "" {
+		return ""
+	}
+	return " -> " + target
+}
+
+func (a *app) showLeftovers(s *session, at *cache.Attempt) error {
+	if at.Captured == nil || at.Captured.Leftovers.IsZero() {
+		fmt.Fprintln(a.out, "it left nothing beside its outputs")
+		return nil
+	}
+	b, err := s.blob(at.Captured.Leftovers)
+	if err != nil {
+		return err
+	}
+	if at.Captured.LeftoversTruncated {
+		fmt.Fprintln(a.err, "warning: it left more than is kept")
+	}
+	return printTree(a.out, b)
+}
+
+func (a *app) showHistory(s *session, addr lang.Address) error {
+	gens, err := s.generations(addr)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		reports := make([]attemptReport, len(gens))
+		for i, g := range gens {
+			reports[i] = showReport(chosen{address: addr, gen: g})
+		}
+		return a.printJSON(map[string]any{"schema_version": 1, "attempts": reports})
+	}
+	var rows [][]string
+	for _, g := range gens {
+		at := g.Attempt
+		took := ""
+		if at.Captured != nil {
+			took = ui.Duration(at.Captured.Duration)
+		}
+		mark := strings.TrimPrefix(generationWords(g), ", ")
+		rows = append(rows, []string{
+			fmt.Sprint(g.N), outcomeWords(&at), at.StartedAt.Local().Format("2006-01-02 15:04:05"), took, at.Key.Short(), mark, at.Reason,
+		})
+	}
+	return ui.Table(a.out, []string{"N", "outcome", "started", "took", "key", "", "because"}, rows)
+}

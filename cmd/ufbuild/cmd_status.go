@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status [TARGET…]",
+		Short: "Say how things stand, also while a build runs",
+		Long: `Lists every task with its state: running, fresh, stale and why, unknown, or skipped.
+It is worked out from what is on disk, never waits and never writes, so looking
+changes nothing.`,
+		Example: `  ufbuild status
+  ufbuild status group.review
+  ufbuild status --json`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, targets []string) error { return a.runStatus(targets) },
+	}
+}
+
+type statusReport struct {
+	SchemaVersion int             `json:"schema_version"`
+	Building      *journal.Holder `json:"building,omitempty"`
+	Nodes         []statusNode    `json:"nodes"`
+	Counts        map[string]int  `json:"counts"`
+}
+
+type statusNode struct {
+	nodeReport
+	Running     bool   `json:"running,omitempty"`
+	LastOutcome string `json:"last_outcome,omitempty"`
+}
+
+func (a *app) runStatus(targets []string) error {
+	s, err := a.openSession(reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close(reading) }()
+	ids := s.allNodes()
+	if len(targets) > 0 {
+		if ids, err = s.selectTargets(targets); err != nil {
+			return err
+		}
+	}
+	sum, err := s.plan(ids)
+	if err != nil {
+		return err
+	}
+	live, err := executor.LiveAttempts(s.store, s.campaign.Root)
+	if err != nil {
+		return err
+	}
+	running := map[lang.Address]executor.Live{}
+	for _, l := range live {
+		running[l.Address] = l
+	}
+	holder, held := journal.Held(s.campaign.Root)
+	if a.json {
+		return a.printStatusJSON(s, &sum, running, holder, held)
+	}
+	if held {
+		fmt.Fprintf(a.out, "`ufbuild %s` of %s runs (process %d, build %s)\n", holder.Verb, holder.Who, holder.PID, holder.Build)
+	}
+	return a.printStatus(s, &sum, running)
+}
+
+func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lang.Address]executor.Live, h journal.Holder, held bool) error {
+	r := statusReport{SchemaVersion: 1, Counts: countNames(sum.Counts)}
+	if held {
+		r.Building = &h
+	}
+	for i := range sum.Nodes {
+		n := statusNode{nodeReport: reportNode(&sum.Nodes[i])}
+		_, n.Running = running[sum.Nodes[i].Address]
+		n.LastOutcome = string(s.view.Ended[sum.Nodes[i].Address].Outcome)
+		r.Nodes = append(r.Nodes, n)
+	}
+	return a.printJSON(r)
+}
+
+func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Address]executor.Live) error {
+	style := a.outTerm.Style()
+	var rows [][]string
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		state, words := paintState(style, r.State), stateWords(r)
+		if l, ok := running[r.Address]; ok {
+			state, words = style.Bold("running"), "for "+ui.Duration(time.Since(l.Attempt.StartedAt).Round(time.Second))
+		}
+		rows = append(rows, []string{state, r.Address.String(), words})
+	}
+	if err := ui.Table(a.out, nil, rows); err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	_, err := fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts))
+	return err
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+)
+
+func (a *app) undoCommand() *cobra.Command {
+	f := retryFlags{noBuild: true}
+	cmd := &cobra.Command{
+		Use:   "undo",
+		Short: "Take back the last retry",
+		Long: `Brings back what the last retry discarded, for its whole cone and without running
+anything: every task reads again what it read before. Attempts made since stay in
+the store. Tasks that were edited since stay stale. Undo again takes back the
+retry before.`,
+		Example: `  ufbuild retry triage --no-build --yes
+  ufbuild undo
+  ufbuild plan`,
+		RunE: func(*cobra.Command, []string) error { return a.runUndo(f) },
+	}
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
+	return cmd
+}
+
+func (a *app) runUndo(f retryFlags) error {
+	id := newID(time.Now())
+	undo := func(s *session, j *journal.Journal) error {
+		r, ok := s.view.LastRetry()
+		if !ok {
+			return usageErrorf("there is nothing to undo: no retry stands")
+		}
+		if err := s.invalidator().Undo(j, id, a.who(), r); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "took back the retry of %s by %s: %s restored\n", r.Time.Format("2006-01-02 15:04"), r.Who, ui.Count(restored(r), "task"))
+		return nil
+	}
+	return a.decideAs("undo", id, f.wait, undo, func(*session) ([]graph.NodeID, error) { return nil, nil }, f)
+}
+
+func restored(r journal.Retry) int {
+	n := 0
+	for _, node := range r.Nodes {
+		if node.Selected > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var against int
+	cmd := &cobra.Command{
+		Use:   "why TARGET…",
+		Short: "Say why a task is fresh, stale, skipped or failed",
+		Long: `Shows the exact lines that differ between what a task would run now and what it
+read last: the word in the prompt, the input file, the variable, the person who
+retried. --against N compares with attempt N of "ufbuild show TARGET --history".`,
+		Example: `  ufbuild why triage
+  ufbuild why 'strategy/round-trip#0' --against 1
+  ufbuild why @stale --json`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, targets []string) error { return a.runWhy(targets, against) },
+	}
+	cmd.Flags().IntVar(&against, "against", 0, "compare with attempt `N` of the task's history")
+	return cmd
+}
+
+type whyReport struct {
+	SchemaVersion int       `json:"schema_version"`
+	Nodes         []whyNode `json:"nodes"`
+}
+
+type whyNode struct {
+	nodeReport
+	Against int               `json:"against,omitempty"`
+	Changes []executor.Change `json:"changes,omitempty"`
+}
+
+func (a *app) runWhy(targets []string, against int) error {
+	s, err := a.openSession(reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close(reading) }()
+	ids, err := s.selectTargets(targets)
+	if err != nil {
+		return err
+	}
+	sum, err := s.plan(ids)
+	if err != nil {
+		return err
+	}
+	asked := map[string]bool{}
+	for _, id := range ids {
+		asked[s.graph.Node(id).Address.String()] = true
+	}
+	report := whyReport{SchemaVersion: 1}
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		if !asked[r.Address.String()] {
+			continue
+		}
+		n := whyNode{nodeReport: reportNode(r), Against: against, Changes: r.Reason.Changes}
+		if against > 0 {
+			if n.Changes, err = s.changesAgainst(r, against); err != nil {
+				return err
+			}
+		}
+		report.Nodes = append(report.Nodes, n)
+		if !a.json {
+			a.printWhy(s, r, n)
+		}
+	}
+	if a.json {
+		return a.printJSON(report)
+	}
+	return nil
+}
+
+// changesAgainst compares what the task would run now with one of its attempts.
+func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Change, error) {
+	if r.Manifest == nil {
+		return nil, usageErrorf("%s cannot be compared: it is %s %s", r.Address, r.State, stateWords(r))
+	}
+	g, err := s.generation(r.Address, n)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.blob(g.Attempt.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	return executor.DiffManifests(old, r.Manifest), nil
+}
+
+func (a *app) printWhy(s *session, r *executor.NodeResult, n whyNode) {
+	style := a.outTerm.Style()
+	fmt.Fprintf(a.out, "%s is %s", style.Bold(r.Address.String()), paintState(style, r.State))
+	if words := stateWords(r); words != "" {
+		fmt.Fprintf(a.out, ": %s", words)
+	}
+	fmt.Fprintln(a.out)
+	if r.State == executor.IsFresh {
+		s.printSelected(a.out, r)
+	}
+	if len(n.Changes) > 0 {
+		than := "the last attempt it read"
+		if n.Against > 0 {
+			than = "attempt " + strconv.Itoa(n.Against)
+		}
+		fmt.Fprintf(a.out, "  against %s:\n", than)
+		printChanges(a.out, style, n.Changes)
+	}
+	printReasonDetail(a.out, r)
+}
+
+// printSelected says which attempt makes a node fresh and why that one ran.
+func (s *session) printSelected(w io.Writer, r *executor.NodeResult) {
+	fmt.Fprintf(w, "  attempt %d of key %s", r.Ordinal, r.Key.Short())
+	attempts, err := s.store.Attempts(r.Key)
+	if err == nil {
+		for _, at := range attempts {
+			if at.Ordinal == r.Ordinal {
+				fmt.Fprintf(w, ", made %s in build %s (%s)", at.StartedAt.Local().Format("2006-01-02 15:04:05"), at.Build, at.Reason)
+			}
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+func printReasonDetail(w io.Writer, r *executor.NodeResult) {
+	re := r.Reason
+	if re.Kind == executor.Retried || re.Kind == executor.DiscardedBy {
+		fmt.Fprintf(w, "  retried by %s on %s (%s)\n", re.Who, re.When.Local().Format("2006-01-02 15:04:05"), re.RetryID)
+	}
+	for _, m := range re.Messages {
+		fmt.Fprintln(w, indented(m))
+	}
+}
+
+// printChanges prints manifest lines; of a line of text that was replaced, only the words that
+// differ are marked.
+func printChanges(w io.Writer, s ui.Style, changes []executor.Change) {
+	for _, c := range changes {
+		switch c.Op {
+		case executor.Added:
+			fmt.Fprintf(w, "    %s %s\n", s.Good("+"), lineOf(c, c.New))
+		case executor.Removed:
+			fmt.Fprintf(w, "    %s %s\n", s.Bad("-"), lineOf(c, c.Old))
+		default:
+			fmt.Fprintf(w, "    %s %s\n", s.Warn("~"), lineOf(c, ui.WordDiff(s, c.Old, c.New)))
+		}
+	}
+}
+
+func lineOf(c executor.Change, text string) string {
+	if c.Text {
+		return c.Section + ": " + text
+	}
+	return text
+}

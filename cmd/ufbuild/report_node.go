@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// nodeReport is one node in the JSON of plan, build, status and why.
+type nodeReport struct {
+	Address    string           `json:"address"`
+	State      string           `json:"state"`
+	Reason     *executor.Reason `json:"reason,omitempty"`
+	ReasonText string           `json:"reason_text,omitempty"`
+	Until      string           `json:"until,omitempty"` // unknown: the node that has to run first
+	Because    string           `json:"because,omitempty"`
+	Key        string           `json:"key,omitempty"`
+	Ordinal    int              `json:"ordinal,omitempty"`
+	Outcome    string           `json:"outcome,omitempty"`
+	Message    string           `json:"message,omitempty"`
+	Restore    []string         `json:"restore,omitempty"` // outputs that are missing or edited
+	Found      bool             `json:"found_in_store,omitempty"`
+	Warnings   []string         `json:"warnings,omitempty"`
+	DurationMS int64            `json:"duration_ms,omitempty"`
+}
+
+func reportNode(r *executor.NodeResult) nodeReport {
+	n := nodeReport{
+		Address: r.Address.String(), State: r.State.String(), Ordinal: r.Ordinal, Outcome: string(r.Outcome),
+		Message: r.Message, Restore: r.Differ, Found: r.Found, Warnings: r.Warnings, DurationMS: r.Duration.Milliseconds(),
+	}
+	if !r.Key.IsZero() {
+		n.Key = r.Key.String()
+	}
+	if !r.Reason.IsZero() {
+		n.Reason, n.ReasonText = &r.Reason, r.Reason.String()
+	}
+	switch {
+	case r.Cause == (lang.Address{}):
+	case r.State == executor.Unknown:
+		n.Until = r.Cause.String()
+	default:
+		n.Because = r.Cause.String()
+	}
+	return n
+}
+
+func reportNodes(nodes []executor.NodeResult) []nodeReport {
+	out := make([]nodeReport, len(nodes))
+	for i := range nodes {
+		out[i] = reportNode(&nodes[i])
+	}
+	return out
+}
+
+// stateWords says in one line what is to be known of a node in its state.
+func stateWords(r *executor.NodeResult) string {
+	switch r.State {
+	case executor.WouldRun:
+		return r.Reason.String()
+	case executor.Unknown:
+		if r.Cause == r.Address {
+			return r.Message
+		}
+		return "until " + r.Cause.String() + " has run"
+	case executor.Skipped, executor.Failed, executor.Cancelled:
+		first, _, _ := strings.Cut(r.Message, "\n")
+		return first
+	case executor.IsFresh:
+		return freshWords(r)
+	}
+	return ""
+}
+
+func freshWords(r *executor.NodeResult) string {
+	var parts []string
+	if r.Found {
+		parts = append(parts, "found in the store")
+	}
+	if len(r.Differ) > 0 {
+		parts = append(parts, "restores "+strings.Join(r.Differ, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// paintState colours the name of a state.
+func paintState(s ui.Style, st executor.State) string {
+	switch st {
+	case executor.IsFresh, executor.Ran:
+		return s.Good(st.String())
+	case executor.Failed:
+		return s.Bad(st.String())
+	case executor.WouldRun, executor.Skipped, executor.Cancelled:
+		return s.Warn(st.String())
+	}
+	return s.Dim(st.String())
+}
+
+// sentence adds up counts, such as "12 tasks: 3 ran, 9 fresh".
+func sentence(total int, counts map[executor.State]int) string {
+	order := []executor.State{
+		executor.Ran, executor.IsFresh, executor.WouldRun, executor.Unknown, executor.Failed, executor.Skipped, executor.Cancelled,
+	}
+	var parts []string
+	for _, st := range order {
+		if n := counts[st]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, st))
+		}
+	}
+	if len(parts) == 0 {
+		return ui.Count(total, "task")
+	}
+	return ui.Count(total, "task") + ": " + strings.Join(parts, ", ")
+}
+
+// printFailures names root failures first, in full; what they skipped is one line each root.
+func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
+	skipped := map[lang.Address]int{}
+	for i := range sum.Nodes {
+		if r := &sum.Nodes[i]; r.State == executor.Skipped {
+			skipped[r.Cause]++
+		}
+	}
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		if r.State != executor.Failed {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s %s: %s\n", s.Bad("failed"), s.Bold(r.Address.String()), r.Outcome)
+		if len(r.Diags) > 0 {
+			_ = lang.WriteText(w, r.Diags, l.campaign.Source, lang.TextOptions{})
+		} else {
+			fmt.Fprintln(w, indented(r.Message))
+		}
+		if n := skipped[r.Address]; n > 0 {
+			fmt.Fprintf(w, "  %s skipped because of it\n", ui.Count(n, "task"))
+		}
+		fmt.Fprintf(w, "  hint: `ufbuild log %s` shows its output, `ufbuild show %s` its attempts\n", quoteTarget(r.Address), quoteTarget(r.Address))
+	}
+}
+
+func indented(s string) string {
+	return "  " + strings.ReplaceAll(s, "\n", "\n  ")
+}
+
+// quoteTarget quotes an address for a shell where that is needed.
+func quoteTarget(a lang.Address) string {
+	s := a.String()
+	if strings.ContainsAny(s, "#*?[]") {
+		return "'" + s + "'"
+	}
+	return s
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/disk"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/place"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/graph"
+)
+
+// session is a sound campaign together with its store and journal.
+type session struct {
+	*loaded
+	app    *app
+	store  *disk.Store
+	view   *journal.View
+	files  *source.Files
+	placer *place.Placer
+}
+
+// access says what a verb does to store and campaign state.
+type access int
+
+const (
+	reading access = iota // never waits, never writes
+	writing               // holds the campaign's lock
+)
+
+// openSession loads the campaign and opens what belongs to it. A reading session leaves no trace on
+// disk, not even a directory.
+func (a *app) openSession(how access) (*session, error) {
+	l, err := a.loadSound(true)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.storeDir(l)
+	if err != nil {
+		return nil, err
+	}
+	store, err := disk.Open(dir, disk.Options{ReadOnly: how == reading})
+	if err != nil {
+		return nil, err
+	}
+	s := &session{loaded: l, app: a, store: store}
+	if err := s.readJournal(); err != nil {
+		return nil, err
+	}
+	cacheFile := filepath.Join(l.campaign.Root, journal.Dir, "stat")
+	s.files = source.Open(l.campaign.Root, cacheFile)
+	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
+	s.files.LeadOut(l.campaign.Out)
+	s.placer = place.Open(l.campaign.Root, l.campaign.Out, s.files, store)
+	return s, nil
+}
+
+func (s *session) readJournal() error {
+	view, damage, err := journal.Read(s.campaign.Root)
+	if err != nil {
+		return err
+	}
+	for _, d := range damage {
+		fmt.Fprintln(s.app.err, "warning:", d)
+	}
+	s.view = view
+	return nil
+}
+
+// close gives everything back. The stat cache is written only by a session that may write.
+func (s *session) close(how access) error {
+	if how == writing {
+		if err := s.files.Save(); err != nil {
+			fmt.Fprintln(s.app.err, "warning:", err)
+		}
+	}
+	return s.store.Close()
+}
+
+// decider answers whether nodes are fresh.
+func (s *session) decider() executor.Decider {
+	return executor.Decider{
+		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
+		Drivers: drivers, Now: time.Now,
+	}
+}
+
+// selectTargets finds the nodes that targets name. @failed and @stale are looked up only when used.
+func (s *session) selectTargets(targets []string) ([]graph.NodeID, error) {
+	ids, err := s.graph.Select(targets, s.lookup)
+	if err != nil {
+		return nil, s.app.targetError(s.loaded, err)
+	}
+	return ids, nil
+}
+
+func (s *session) lookup(name string) ([]graph.NodeID, error) {
+	if name == "failed" {
+		return s.failed(), nil
+	}
+	sum, err := s.plan(s.allNodes())
+	if err != nil {
+		return nil, err
+	}
+	var ids []graph.NodeID
+	for _, r := range sum.Nodes {
+		if r.State == executor.WouldRun || r.State == executor.Unknown {
+			if id, ok := s.graph.Find(r.Address); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// failed are the nodes whose last attempt did not succeed and that have read nothing newer since.
+func (s *session) failed() []graph.NodeID {
+	var ids []graph.NodeID
+	for _, n := range s.graph.Nodes() {
+		e, ok := s.view.Ended[n.Address]
+		if !ok || e.Outcome == cache.OK || e.Outcome == cache.Partial {
+			continue
+		}
+		if sel, ok := s.view.Selected[n.Address]; ok && sel.Build == e.Build && sel.Key == e.Key {
+			continue
+		}
+		ids = append(ids, n.ID)
+	}
+	return ids
+}
+
+func (s *session) allNodes() []graph.NodeID {
+	ids := make([]graph.NodeID, s.graph.Len())
+	for i := range ids {
+		ids[i] = graph.NodeID(i)
+	}
+	return ids
+}
+
+// storeDir is where results live: flag or environment, else the campaign, else the user's data
+// directory. A store inside the project would go with the next git clean.
+func (a *app) storeDir(l *loaded) (string, error) {
+	dir := a.store
+	if dir == "" && l.campaign.StorePath != "" {
+		dir = l.campaign.StorePath
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(l.campaign.Root, dir)
+		}
+	}
+	if dir == "" {
+		data := a.getenv("XDG_DATA_HOME")
+		if !filepath.IsAbs(data) {
+			home := a.getenv("HOME")
+			if home == "" {
+				return "", fmt.Errorf("find store: HOME is not set\nhint: set UFBUILD_STORE or --store")
+			}
+			data = filepath.Join(home, ".local", "share")
+		}
+		dir = filepath.Join(data, programName, "store")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find store: %w", err)
+	}
+	if rel, err := filepath.Rel(l.campaign.Root, abs); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return "", fmt.Errorf("open store %s: it lies inside the campaign, where a `git clean` deletes it\nhint: choose a directory outside %s", abs, l.campaign.Root)
+	}
+	return abs, nil
+}
+
+// who is the person, for records.
+func (a *app) who() string {
+	for _, name := range []string{"UFBUILD_WHO", "USER", "LOGNAME"} {
+		if v := a.getenv(name); v != "" {
+			return v
+		}
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}
+
+// newID makes an id for a build or a decision of a person: the time for reading, random digits for
+// telling apart. Nothing is ever ordered by it.
+func newID(now time.Time) string {
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic("BUG: read random bytes: " + err.Error())
+	}
+	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+}
+
+// lock takes the campaign for a verb that writes. Another holder ends the verb with exit code 5.
+func (a *app) lock(root, build, verb string, wait bool) (*journal.Lock, error) {
+	me := journal.Holder{PID: os.Getpid(), Build: build, Who: a.who(), Verb: verb, Started: time.Now()}
+	if wait {
+		return journal.AcquireWait(a.context(), root, me, func(h journal.Holder) {
+			fmt.Fprintf(a.err, "waiting for `ufbuild %s` of %s (process %d)\n", h.Verb, h.Who, h.PID)
+		})
+	}
+	l, err := journal.Acquire(root, me)
+	if held, ok := err.(*journal.HeldError); ok {
+		return nil, &exitError{code: exitLocked, cause: held}
+	}
+	return l, err
+}

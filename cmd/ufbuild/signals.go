@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// stopping turns signals into a cancelled context. The first signal lets tasks end in their grace
+// period; the second kills every process of the build at once.
+type stopping struct {
+	once sync.Once
+	ctx  context.Context
+
+	mu   sync.Mutex
+	got  os.Signal
+	kill func() // kills every process of the build; nil while none runs
+}
+
+// context ends at the first SIGINT, SIGTERM or SIGHUP.
+func (a *app) context() context.Context {
+	st := &a.stop
+	st.once.Do(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		st.ctx = ctx
+		c := make(chan os.Signal, 4)
+		signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		go st.watch(c, cancel, func(words string) { fmt.Fprintln(a.err, words) })
+	})
+	return st.ctx
+}
+
+func (st *stopping) watch(c <-chan os.Signal, cancel context.CancelFunc, say func(string)) {
+	first := <-c
+	if st.note(first) != nil {
+		say("stopping: running tasks may end in their grace period; once more kills them")
+	}
+	cancel()
+	second := <-c
+	if kill := st.note(first); kill != nil {
+		kill() // what was killed is captured and recorded like any other end
+	} else {
+		os.Exit(codeOf(second))
+	}
+	<-c
+	os.Exit(codeOf(first)) // the watchdog kills what is left
+}
+
+// note remembers the signal and returns what kills the running build.
+func (st *stopping) note(s os.Signal) func() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.got = s
+	return st.kill
+}
+
+// onKill says what a second signal does.
+func (st *stopping) onKill(kill func()) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.kill = kill
+}
+
+// signalCode is the exit code of a stopped build.
+func (a *app) signalCode() int {
+	a.stop.mu.Lock()
+	defer a.stop.mu.Unlock()
+	return codeOf(a.stop.got)
+}
+
+func codeOf(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return exitSIGTERM
+	}
+	return exitSIGINT
+}

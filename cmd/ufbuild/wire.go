@@ -1,0 +1,66 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	agentexec "github.com/ufbuild/ufbuild/executor/agent/exec"
+)
+
+// drivers are the adapters that this program knows.
+var drivers = agent.Registry{
+	"exec": agentexec.Driver{},
+}
+
+// isTerminal reports whether a person can answer on r.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// onPath reports whether a program is found on PATH.
+func (a *app) onPath(name string) bool {
+	if filepath.IsAbs(name) {
+		_, err := exec.LookPath(name)
+		return err == nil
+	}
+	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
+		if _, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// costSum adds up money of which parts may be unknown.
+type costSum struct {
+	usd     float64
+	unknown bool
+}
+
+func newCostSum() *costSum { return &costSum{} }
+
+// add adds a cost; counted says that there was an attempt that may have cost something.
+func (c *costSum) add(usd *float64, counted bool) {
+	switch {
+	case usd != nil:
+		c.usd += *usd
+	case counted:
+		c.unknown = true
+	}
+}
+
+// String marks a sum with unknown parts as a lower bound.
+func (c *costSum) String() string {
+	s := ui.Money(&c.usd)
+	if c.unknown {
+		s += "+"
+	}
+	return s
+}

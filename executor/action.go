@@ -1,0 +1,64 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Action is a fully resolved, self-contained description of one execution. The tag of each field
+// says where it counts: `manifest:"in"` changes the key, `manifest:"out"` does not. A test fails when
+// a field has neither, and the table of attributes in the reference is made from these tags.
+type Action struct {
+	Kind      lang.Kind          `manifest:"in"`  // command or prompt
+	Agent     AgentChoice        `manifest:"in"`  // the first rung; zero for commands
+	Argv      []lang.Text        `manifest:"in"`  // of a command
+	Prompt    lang.Text          `manifest:"in"`  // rendered, without front matter and without what is appended
+	Vars      string             `manifest:"in"`  // canonical JSON
+	Env       []lang.EnvVar      `manifest:"in"`  // listed variables in order of name
+	Sources   []source.File      `manifest:"in"`  // path, digest, exec bit, target of links
+	Inflows   []Inflow           `manifest:"in"`  // what flowed in from dependencies, in order of first use
+	Absent    int                `manifest:"in"`  // tolerated needs that left nothing
+	Outputs   []OutputSpec       `manifest:"in"`  // names, paths, tree globs
+	Salt      string             `manifest:"in"`  // text mixed into the key
+	Loop      int                `manifest:"in"`  // loop index; only above 0
+	Accepted  time.Duration      `manifest:"in"`  // the timeout where on_timeout is accept, else 0
+	Inplace   bool               `manifest:"in"`  // the task sees the live project instead of a copy
+	GitInit   bool               `manifest:"in"`  // the workspace is a git repository
+	Address   lang.Address       `manifest:"out"` // renaming is free
+	Mode      lang.WorkspaceMode `manifest:"out"` // what it lays out is in Sources
+	PassEnv   []string           `manifest:"out"` // visible, never hashed
+	Secrets   []lang.EnvVar      `manifest:"out"`
+	Timeout   time.Duration      `manifest:"out"`
+	Idle      time.Duration      `manifest:"out"`
+	Contracts []lang.Output      `manifest:"out"` // keyed apart, in the verdict
+}
+
+// AgentChoice is the part of an agent and profile that can change what a prompt produces.
+type AgentChoice struct {
+	Adapter string
+	Command []string
+	Args    []string
+	Model   string
+	Effort  string
+}
+
+// Inflow is an output of a dependency whose bytes count in the key.
+type Inflow struct {
+	From   lang.Address // not in the manifest
+	Output string       // not in the manifest
+	Mount  string       // where it is laid; "" when only inherited. Not in the manifest
+	Absent bool         // it does not exist
+	Tree   bool
+	Exec   bool
+	Mode   uint32 // permission bits; only the exec bit is in the manifest
+	Digest digest.Digest
+	// Inherit says that the tree is laid at the workspace root.
+	Inherit bool
+}
+
+// Key returns the key of the action's manifest.
+func (a *Action) Key() cache.Key { return cache.KeyOf(a.Manifest()) }

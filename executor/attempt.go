@@ -1,0 +1,285 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/place"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// endedMsg is the one message a worker sends back for a node that was started.
+type endedMsg struct {
+	id       graph.NodeID
+	attempt  cache.Attempt // zero when none was made
+	verdict  cache.Verdict
+	found    bool  // another address or process made the attempt meanwhile
+	changed  bool  // a source changed before the start: decide again
+	err      error // trouble of this machine
+	duration time.Duration
+}
+
+// attempt carries out one attempt of a stale node, in the order of the semantics page: started, run,
+// captured, judged, ended; each step is a record before the next one relies on it.
+func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision) endedMsg {
+	release, err := b.Store.Lock(ctx, dec.Key)
+	if err != nil {
+		m.err = err
+		return m
+	}
+	defer release()
+	attempts, err := b.Store.Attempts(dec.Key)
+	if err != nil {
+		m.err = err
+		return m
+	}
+	if found, ok := b.madeMeanwhile(ctx, inst, dec, attempts); ok {
+		m.attempt, m.verdict, m.found = found.Attempt, found.Verdict, true
+		return m
+	}
+	at, err := b.begin(inst, &dec, attempts)
+	if err != nil {
+		m.err = err
+		return m
+	}
+	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: at.Reason})
+	inv, err := b.invocation(inst, &dec, &at)
+	if err != nil {
+		return b.spoiled(m, &at, err)
+	}
+	captured, err := b.Runner.Run(ctx, inv, b.output(inst.Address))
+	if err != nil {
+		return b.spoiled(m, &at, err)
+	}
+	m.duration = captured.Duration
+	return b.conclude(ctx, m, inst, &dec, &at, captured)
+}
+
+// madeMeanwhile looks again under the lock: another address with the same manifest, or another
+// process that shares the store, may have made the attempt while this one waited.
+func (b *Builder) madeMeanwhile(ctx context.Context, inst *lang.Instance, dec Decision, attempts []cache.Attempt) (Decision, bool) {
+	if len(attempts) == 0 || !inst.Cache {
+		return dec, false
+	}
+	b.lookUp(ctx, inst, &dec)
+	if dec.Answer != Fresh || b.settleDecision(inst, &dec) != nil {
+		return dec, false
+	}
+	return dec, true
+}
+
+// begin records that the attempt exists. For a prompt that is durable before the process is: money
+// may be spent from then on.
+func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Attempt) (cache.Attempt, error) {
+	at := cache.Attempt{
+		Key: dec.Key, Ordinal: cache.NextOrdinal(attempts), Address: inst.Address.String(), Campaign: b.Campaign.Root,
+		Build: b.Build, Reason: dec.Reason.String(), Owner: b.Owner, StartedAt: b.Now(), State: cache.Started,
+	}
+	var err error
+	if at.Workspace, err = b.Work.begin(at.Key, at.Ordinal, inst.Address); err != nil {
+		return at, err
+	}
+	if at.Manifest, err = cache.PutBytes(b.Store, dec.Manifest); err != nil {
+		return at, err
+	}
+	if dec.Action.Kind == lang.Prompt {
+		if at.Prompt, err = cache.PutBytes(b.Store, []byte(b.fullPrompt(dec.Action))); err != nil {
+			return at, err
+		}
+	}
+	if err := b.Store.Append(cache.StartedRecord(at)); err != nil {
+		return at, err
+	}
+	if dec.Action.Kind == lang.Prompt {
+		return at, b.Store.Sync()
+	}
+	return at, nil
+}
+
+// conclude turns what was captured into an outcome and a verdict, and makes both visible.
+func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
+	captured = b.readUsage(dec.Action, captured)
+	at.Captured, at.State = &captured, cache.CapturedState
+	if err := b.Store.Append(cache.CapturedRecord(at.Key, at.Ordinal, captured)); err != nil {
+		return b.unsaved(m, at, err)
+	}
+	if dec.Action.Kind == lang.Prompt {
+		if err := b.Store.Sync(); err != nil {
+			return b.unsaved(m, at, err)
+		}
+	}
+	at.Outcome, at.Message = b.classify(dec.Action, captured)
+	if err := b.judgeEnd(ctx, &m, dec, at); err != nil {
+		m.attempt, m.err = *at, err
+		return m
+	}
+	if m.verdict.Inconclusive && at.Outcome == cache.OK {
+		m.attempt = *at // not ended: the next build judges it again and pays nobody
+		b.reap(at)
+		return m
+	}
+	if err := b.end(dec, at); err != nil {
+		return b.unsaved(m, at, err)
+	}
+	m.err = b.putInPlace(inst, dec, at)
+	b.reap(at)
+	m.attempt = *at
+	return m
+}
+
+// judgeEnd judges what a process that ended well left. Outputs of a failed one are kept and not
+// judged: no contract can make an exit code good.
+func (b *Builder) judgeEnd(ctx context.Context, m *endedMsg, dec *Decision, at *cache.Attempt) error {
+	if at.Outcome != cache.OK && at.Outcome != cache.Partial {
+		return nil
+	}
+	if len(at.Captured.Problems) > 0 {
+		at.Outcome, at.Message = cache.Rejected, joinLines(at.Captured.Problems)
+		return nil
+	}
+	// A build that is being stopped still judges: the bytes are paid for.
+	v, _, err := b.judge(context.WithoutCancel(ctx), dec.Action, at.Captured.Outputs, nil)
+	if err != nil {
+		return err
+	}
+	m.verdict = v
+	if err := b.Store.Append(cache.VerdictRecord(at.Key, at.Ordinal, v)); err != nil {
+		return err
+	}
+	at.Verdicts = map[cache.VerdictKey]cache.Verdict{v.Key: v}
+	if !v.Pass && !v.Inconclusive {
+		at.Outcome, at.Message = cache.Rejected, joinLines(v.Messages)
+	}
+	return nil
+}
+
+// end makes the attempt visible as ended: durable for a prompt, with the next commit for a command.
+func (b *Builder) end(dec *Decision, at *cache.Attempt) error {
+	at.State, at.EndedAt = cache.Ended, b.Now()
+	if err := b.Store.Append(cache.EndedRecord(at.Key, at.Ordinal, at.Outcome, at.Message, at.EndedAt)); err != nil {
+		return err
+	}
+	if dec.Action.Kind == lang.Prompt {
+		return b.Store.Sync()
+	}
+	return nil
+}
+
+// putInPlace shows outputs to the user: good ones at their place, rejected ones beside it. Earlier
+// good outputs stay when an attempt fails.
+func (b *Builder) putInPlace(inst *lang.Instance, dec *Decision, at *cache.Attempt) error {
+	paths := outPaths(dec.Action.Outputs)
+	switch at.Outcome {
+	case cache.OK, cache.Partial:
+		report, err := b.Placer.Put(inst.Address, at.Captured.Outputs, paths)
+		b.reportMoved(inst.Address, report.Moved)
+		return err
+	case cache.Rejected:
+		return b.Placer.PutRejected(inst.Address, at.Captured.Outputs, paths)
+	}
+	return nil
+}
+
+// spoiled ends an attempt that did not run to a captured end. Its directory stays: what could not be
+// captured is the only copy.
+func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
+	at.State, at.Outcome, at.Message, at.EndedAt = cache.Ended, cache.Infra, err.Error(), b.Now()
+	var changed *SourceChanged
+	if errors.As(err, &changed) {
+		m.changed = !changed.Inside
+		if changed.Inside {
+			at.Outcome = cache.Failed
+		}
+		b.reap(at)
+	}
+	m.attempt = *at
+	if appendErr := b.Store.Append(cache.EndedRecord(at.Key, at.Ordinal, at.Outcome, at.Message, at.EndedAt)); appendErr != nil {
+		return b.unsaved(m, at, errors.Join(err, appendErr))
+	}
+	return m
+}
+
+// unsaved reports an attempt whose records could not be written.
+func (b *Builder) unsaved(m endedMsg, at *cache.Attempt, err error) endedMsg {
+	at.Outcome, at.Message = cache.Infra, err.Error()
+	m.attempt, m.err = *at, err
+	return m
+}
+
+// reap removes the directory of an attempt whose bytes are in the store.
+func (b *Builder) reap(at *cache.Attempt) {
+	if !b.KeepWork {
+		b.Reap(at.Workspace)
+	}
+}
+
+// settleDecision appends the records that a decision asks for and puts outputs in place.
+func (b *Builder) settleDecision(inst *lang.Instance, dec *Decision) error {
+	for _, r := range dec.Records {
+		if err := b.Store.Append(r); err != nil {
+			return err
+		}
+	}
+	if dec.Answer != Fresh || len(dec.Differ) == 0 {
+		return nil
+	}
+	if inst.KeepEdits && dec.Place == place.Edited {
+		return nil
+	}
+	report, err := b.Placer.Put(inst.Address, dec.Attempt.Captured.Outputs, outPaths(dec.Action.Outputs))
+	b.reportMoved(inst.Address, report.Moved)
+	return err
+}
+
+func (b *Builder) reportMoved(a lang.Address, moved []string) {
+	for _, m := range moved {
+		b.emit(event.Event{Kind: event.Notice, Address: a.String(), Text: m})
+	}
+}
+
+func (b *Builder) output(a lang.Address) func([]byte) {
+	name := a.String()
+	return func(p []byte) {
+		b.emit(event.Event{Kind: event.AttemptOutput, Address: name, Text: string(p)})
+	}
+}
+
+// readUsage takes the files meant for the driver out of the outputs and adds what the agent reported.
+func (b *Builder) readUsage(a *Action, c cache.Captured) cache.Captured {
+	if a.Kind != lang.Prompt {
+		return c
+	}
+	var usage []byte
+	kept := c.Outputs[:0:0]
+	for _, o := range c.Outputs {
+		switch {
+		case o.Name == usageOutput:
+			usage = b.smallBlob(o.Digest)
+		case !strings.HasPrefix(o.Name, keptPrefix):
+			kept = append(kept, o)
+		}
+	}
+	c.Outputs = kept
+	c.Usage = b.agentEnd(a, c, usage).Usage
+	return c
+}
+
+// maxUsage bounds what is read of an agent's usage file.
+const maxUsage = 1 << 20
+
+func (b *Builder) smallBlob(d digest.Digest) []byte {
+	if d.IsZero() {
+		return nil
+	}
+	p, err := cache.ReadAll(b.Store, d, maxUsage)
+	if err != nil {
+		return nil // usage stays unknown
+	}
+	return p
+}

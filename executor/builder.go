@@ -1,0 +1,77 @@
+package executor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+)
+
+// Builder brings nodes up to date. All fields are set before the first call; one Builder makes one
+// plan or one build.
+type Builder struct {
+	Decider
+	Graph   *graph.Graph
+	Runner  Runner
+	Journal *journal.Journal // nil for a plan
+	Sink    event.Sink
+	Account func(Account) // the ledger; nil: nothing is accounted
+
+	Build    string                               // build id
+	Who      string                               // the person, for records
+	Owner    cache.Owner                          // this process
+	Work     *WorkDir                             // where attempt directories are made
+	Environ  func(name string) (string, bool)     // the environment that PATH, HOME and pass_env come from
+	After    func(time.Duration) <-chan time.Time // timers between tries
+	Jitter   func() float64                       // in [0,1), spreads tries
+	Jobs     int                                  // parallel attempts, at least 1
+	FailFast bool                                 // start nothing new after a failure
+	KeepWork bool                                 // keep workspaces
+	Reap     func(dir string)                     // removes an attempt directory
+	Grace    time.Duration                        // between SIGINT and SIGKILL
+
+	sinkMu sync.Mutex
+}
+
+// Account is one line for the ledger.
+type Account struct {
+	Attempt cache.Attempt
+	Profile string
+	Model   string
+	Pool    string
+	Hit     bool // nothing ran: the attempt's usage was saved
+}
+
+// Summary is what a build or plan came to. Nodes are in topological order.
+type Summary struct {
+	Nodes    []NodeResult
+	Total    int
+	Counts   map[State]int
+	Stopped  bool // by a signal or a cancelled context
+	Duration time.Duration
+}
+
+// Plan says what Build would do with the wanted nodes, and writes nothing.
+func (b *Builder) Plan(ctx context.Context, wanted []graph.NodeID) (Summary, error) {
+	b.Validator = nil
+	return newScheduler(b, true).run(ctx, wanted)
+}
+
+// Run brings the wanted nodes up to date. It returns an error only when the records of the build
+// could not be kept; a task that fails is in the Summary.
+func (b *Builder) Run(ctx context.Context, wanted []graph.NodeID) (Summary, error) {
+	return newScheduler(b, false).run(ctx, wanted)
+}
+
+// emit hands an event to the sink, one at a time: attempts emit their output from their own
+// goroutines.
+func (b *Builder) emit(e event.Event) {
+	e.Schema, e.Time, e.Build = event.SchemaVersion, b.Now(), b.Build
+	b.sinkMu.Lock()
+	defer b.sinkMu.Unlock()
+	b.Sink.Emit(e)
+}

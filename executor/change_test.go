@@ -1,0 +1,92 @@
+package executor
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func text(s string) lang.Text { return lang.Text{Real: s, Canonical: s} }
+
+func promptAction() *Action {
+	return &Action{
+		Kind:   lang.Prompt,
+		Agent:  AgentChoice{Adapter: "exec", Command: []string{"agent"}, Model: "m"},
+		Prompt: text("Find every bug.\nBe brief.\n"),
+		Env:    []lang.EnvVar{{Name: "A", Value: text("1")}, {Name: "B", Value: text("")}},
+		Sources: []source.File{
+			{Path: "a.sol", Digest: digest.Of([]byte("a")), Mode: 0o644},
+			{Path: "run.sh", Digest: digest.Of([]byte("r")), Mode: 0o755},
+			{Path: "link", Target: "a.sol"},
+		},
+		Inflows: []Inflow{{Mount: ".uf/in/x/y", Digest: digest.Of([]byte("y"))}, {Absent: true}},
+		Absent:  1,
+		Outputs: []OutputSpec{{Name: "findings", Path: "findings.json"}, {Name: "suite", Tree: []string{"test/**", "x"}}},
+		Salt:    "s", Loop: 2,
+	}
+}
+
+func TestManifestIsReadable(t *testing.T) {
+	require.Equal(t, `ufbuild manifest 1
+kind prompt
+adapter "exec"
+agent-command "agent"
+model "m"
+prompt
+  | Find every bug.
+  | Be brief.
+  | 
+env "A" "1"
+env "B" ""
+input "a.sol" `+digest.Of([]byte("a")).String()+`
+input "run.sh" `+digest.Of([]byte("r")).String()+` exec
+input "link" -> "a.sol"
+in1 file `+digest.Of([]byte("y")).String()+`
+in2 absent
+absent
+output "findings" path "findings.json"
+output "suite" tree "test/**" tree "x"
+salt "s"
+loop 2
+`, string(promptAction().Manifest()))
+}
+
+func TestDiffManifests(t *testing.T) {
+	base := promptAction().Manifest()
+	for _, c := range []struct {
+		name string
+		edit func(*Action)
+		want []Change
+	}{
+		{"nothing", func(*Action) {}, nil},
+		{"a word of the prompt", func(a *Action) { a.Prompt = text("Find each bug.\nBe brief.\n") },
+			[]Change{{Op: Replaced, Section: "prompt", Old: "Find every bug.", New: "Find each bug.", Text: true}}},
+		{"an empty line of the prompt", func(a *Action) { a.Prompt = text("Find every bug.\n\nBe brief.\n") },
+			[]Change{{Op: Added, Section: "prompt", New: "", Text: true}}},
+		{"a variable goes", func(a *Action) { a.Env = a.Env[:1] },
+			[]Change{{Op: Removed, Section: "env", Old: `env "B" ""`}}},
+		{"one input for another", func(a *Action) { a.Sources[0].Path = "b.sol" }, []Change{
+			{Op: Removed, Section: "input", Old: `input "a.sol" ` + digest.Of([]byte("a")).String()},
+			{Op: Added, Section: "input", New: `input "b.sol" ` + digest.Of([]byte("a")).String()}}},
+		{"the loop", func(a *Action) { a.Loop = 3 }, []Change{{Op: Replaced, Section: "loop", Old: "loop 2", New: "loop 3"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := promptAction()
+			c.edit(a)
+			require.Equal(t, c.want, DiffManifests(base, a.Manifest()))
+		})
+	}
+}
+
+func TestReasonNamesWhatChanged(t *testing.T) {
+	a := promptAction()
+	a.Prompt = text("Find each bug.\n")
+	a.Sources[0].Digest = digest.Of([]byte("z"))
+	a.Env[0].Value = text("2")
+	r := Reason{Kind: Changed, Changes: DiffManifests(promptAction().Manifest(), a.Manifest())}
+	require.Equal(t, "the prompt, env A, input a.sol changed", r.String())
+}

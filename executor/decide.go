@@ -1,0 +1,310 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/place"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Decider answers whether a node is fresh. It never writes; Plan, Build, status and why all ask it,
+// which is why they agree. Its fields are set once; Decide may be called concurrently.
+type Decider struct {
+	Campaign *lang.Campaign
+	Store    cache.Store
+	View     *journal.View // as of the start
+	Sources  *source.Files
+	Placer   *place.Placer
+	Drivers  agent.Registry
+	Now      func() time.Time // display, and what "try again at 3 PM" means
+
+	// Validator runs validate commands over what an action produced. nil leaves them out: a verdict
+	// that needs one stays open, as in a plan.
+	Validator func(a *Action) contract.Validate
+}
+
+// Answer is what Decide says of a node.
+type Answer int
+
+// The answers.
+const (
+	Stale    Answer = iota + 1 // it has to run, Reason says why
+	Fresh                      // Attempt makes it fresh
+	Unjudged                   // stored bytes are there, but a validate command has to say whether they pass
+	Withheld                   // when = false
+	Broken                     // it cannot run: Diagnostics or Err say why
+)
+
+// Decision is the answer for one node with everything that led to it.
+type Decision struct {
+	Answer      Answer
+	Action      *Action
+	Manifest    []byte
+	Key         cache.Key
+	Attempt     cache.Attempt    // Fresh and Unjudged
+	Verdict     cache.Verdict    // of Attempt under today's contracts
+	Records     []cache.Record   // what a build appends because of the decision: new verdicts, ends
+	Reason      Reason           // Stale
+	Place       place.State      // Fresh: whether the outputs are in place
+	Differ      []string         // paths that are missing or edited there
+	Diagnostics lang.Diagnostics // Broken
+	Err         error            // Broken
+}
+
+// Decide says whether the instance is fresh, given what its dependencies left.
+func (d *Decider) Decide(ctx context.Context, inst *lang.Instance, up *upstream) Decision {
+	a, diags, err := d.resolve(inst, up)
+	switch {
+	case diags.HasErrors() || err != nil:
+		return Decision{Answer: Broken, Diagnostics: diags, Err: err}
+	case a == nil:
+		return Decision{Answer: Withheld}
+	}
+	dec := Decision{Action: a, Manifest: a.Manifest()}
+	dec.Key = cache.KeyOf(dec.Manifest)
+	d.lookUp(ctx, inst, &dec)
+	return dec
+}
+
+// lookUp fills in the answer for a known key.
+func (d *Decider) lookUp(ctx context.Context, inst *lang.Instance, dec *Decision) {
+	attempts, err := d.Store.Attempts(dec.Key)
+	if err != nil {
+		dec.Answer, dec.Err = Broken, err
+		return
+	}
+	dec.Answer = Stale
+	seen := sightings{}
+	if inst.Cache {
+		if err := d.tryCandidates(ctx, dec, d.candidates(dec, attempts), &seen); err != nil {
+			dec.Answer, dec.Err = Broken, err
+			return
+		}
+	}
+	if dec.Answer == Stale {
+		dec.Reason = d.reason(inst, dec, attempts, &seen)
+	}
+}
+
+// sightings is what was met on the way to a stale answer.
+type sightings struct {
+	damage  error          // a blob is missing or corrupt
+	failing *cache.Verdict // stored bytes that fail today's contracts
+	ordinal int
+}
+
+// candidates are the attempts that can make the node fresh, best first. What this campaign retried
+// is out even before the store has heard of it.
+func (d *Decider) candidates(dec *Decision, attempts []cache.Attempt) []cache.Attempt {
+	selected := 0
+	if s, ok := d.View.Selected[dec.Action.Address]; ok && s.Key == dec.Key {
+		selected = s.Ordinal
+	}
+	var out []cache.Attempt
+	for _, c := range cache.Candidates(attempts, selected) {
+		if _, gone := d.View.DiscardedBy(journal.Attempt{Key: c.Key, Ordinal: c.Ordinal}); gone {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates []cache.Attempt, seen *sightings) error {
+	for _, c := range candidates {
+		if !d.mayCount(dec, &c) {
+			continue
+		}
+		v, isNew, err := d.judge(ctx, dec.Action, c.Captured.Outputs, c.Verdicts)
+		switch {
+		case cache.IsMissing(err), cache.IsCorrupt(err):
+			seen.damage, seen.ordinal = err, c.Ordinal
+			continue
+		case err != nil:
+			return err
+		}
+		if isNew {
+			dec.Records = append(dec.Records, cache.VerdictRecord(c.Key, c.Ordinal, v))
+		}
+		switch {
+		case v.Pass:
+			if d.settle(dec, c, v, seen) {
+				return nil
+			}
+		case v.Inconclusive:
+			dec.Answer, dec.Attempt, dec.Verdict = Unjudged, c, v
+			return nil
+		default:
+			seen.failing, seen.ordinal = &v, c.Ordinal
+		}
+	}
+	return nil
+}
+
+// mayCount reports whether an attempt ended in a way that a passing contract can make good. An
+// attempt whose builder died between capture and judgement is classified now.
+func (d *Decider) mayCount(dec *Decision, c *cache.Attempt) bool {
+	if c.State == cache.CapturedState {
+		o, _ := d.classify(dec.Action, *c.Captured)
+		return o == cache.OK || o == cache.Partial
+	}
+	return c.Outcome == cache.OK || c.Outcome == cache.Partial || c.Outcome == cache.Rejected
+}
+
+// settle makes the node fresh by attempt c. It returns false when outputs have to be put in place and
+// their bytes turn out to be damaged.
+func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *sightings) bool {
+	dec.Place, dec.Differ = d.Placer.Check(dec.Action.Address, c.Captured.Outputs, outPaths(dec.Action.Outputs))
+	if dec.Place != place.InPlace {
+		if err := d.verify(c.Captured.Outputs); err != nil {
+			seen.damage, seen.ordinal = err, c.Ordinal
+			return false
+		}
+	}
+	if c.State == cache.CapturedState {
+		o, msg := d.classify(dec.Action, *c.Captured)
+		dec.Records = append(dec.Records, cache.EndedRecord(c.Key, c.Ordinal, o, msg, c.StartedAt))
+	}
+	dec.Answer, dec.Attempt, dec.Verdict = Fresh, c, v
+	return true
+}
+
+// judge returns the verdict of today's contracts over captured outputs: a recorded one if there is
+// one, else a new one.
+func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, known map[cache.VerdictKey]cache.Verdict) (v cache.Verdict, isNew bool, err error) {
+	if err := d.present(outputs); err != nil {
+		return v, false, err
+	}
+	key, err := contract.KeyOf(a.Contracts, ContractFiles{d.Sources}, outputs)
+	if err != nil {
+		return v, false, err
+	}
+	if v, ok := known[key]; ok && !v.Inconclusive {
+		return v, false, nil
+	}
+	var run contract.Validate
+	if d.Validator != nil {
+		run = d.Validator(a)
+	}
+	v, err = contract.Judge(ctx, d.subjects(a, outputs), run)
+	if err != nil {
+		return v, false, err
+	}
+	v.Key = key
+	return v, true, nil
+}
+
+func (d *Decider) subjects(a *Action, outputs []cache.Output) []contract.Subject {
+	out := make([]contract.Subject, len(a.Contracts))
+	for i, o := range a.Contracts {
+		out[i] = contract.SubjectOf(d.Store, o, outputNamed(outputs, o.Name))
+	}
+	return out
+}
+
+// ContractFiles lets contracts read the files that validate commands use.
+type ContractFiles struct{ *source.Files }
+
+// Reader implements contract.Files.
+func (f ContractFiles) Reader(path string) (io.ReadCloser, error) {
+	root, err := os.OpenRoot(f.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return root.Open(path)
+}
+
+func outputNamed(outputs []cache.Output, name string) cache.Output {
+	for _, o := range outputs {
+		if o.Name == name {
+			return o
+		}
+	}
+	return cache.Output{Name: name}
+}
+
+// present reports the first blob of the outputs that the store does not have.
+func (d *Decider) present(outputs []cache.Output) error {
+	return d.eachBlob(outputs, func(dg digest.Digest) error {
+		ok, err := d.Store.Has(dg)
+		if err == nil && !ok {
+			err = cache.ErrMissing{Digest: dg}
+		}
+		return err
+	})
+}
+
+// verify reads every blob of the outputs to its end.
+func (d *Decider) verify(outputs []cache.Output) error {
+	return d.eachBlob(outputs, func(dg digest.Digest) error {
+		r, err := d.Store.Open(dg)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = r.Close() }()
+		_, err = io.Copy(io.Discard, r)
+		return err
+	})
+}
+
+// eachBlob calls do for the digest of every output and of every file in its trees.
+func (d *Decider) eachBlob(outputs []cache.Output, do func(digest.Digest) error) error {
+	for _, o := range outputs {
+		if !o.Exists {
+			continue
+		}
+		if err := do(o.Digest); err != nil {
+			return err
+		}
+		if !o.Tree {
+			continue
+		}
+		t, err := readTree(d.Store, o.Digest)
+		if err != nil {
+			return err
+		}
+		for _, e := range t.Entries {
+			if e.Kind != cache.File {
+				continue
+			}
+			if err := do(e.Digest); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxTree bounds the encoded listing of a tree; a million files take about 150 MiB.
+const maxTree = 256 << 20
+
+func readTree(cas cache.CAS, dg digest.Digest) (cache.Tree, error) {
+	b, err := cache.ReadAll(cas, dg, maxTree)
+	if err != nil {
+		return cache.Tree{}, err
+	}
+	t, err := cache.DecodeTree(b)
+	if err != nil {
+		return t, fmt.Errorf("read tree %s: %w", dg, err)
+	}
+	return t, nil
+}
+
+func outPaths(outputs []OutputSpec) []place.OutPath {
+	out := make([]place.OutPath, len(outputs))
+	for i, o := range outputs {
+		out[i] = place.OutPath{Name: o.Name, Path: o.Path}
+	}
+	return out
+}

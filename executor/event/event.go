@@ -1,0 +1,59 @@
+// Package event defines the typed facts of a build and the sinks that receive them.
+//
+// One stream feeds the terminal, the JSON output and later views. Events are plain data with a
+// schema version; readers ignore kinds and fields they do not know. Emit is called from one
+// goroutine at a time and must not block for long: a slow sink slows the build.
+package event
+
+import "time"
+
+// SchemaVersion is the version of the events' JSON form. It grows when a field changes meaning.
+const SchemaVersion = 1
+
+// Kind says what an event reports.
+type Kind string
+
+// The kinds of event.
+const (
+	BuildStarted   Kind = "build_started"   // Total is set
+	NodeDecided    Kind = "node_decided"    // State is fresh or stale; Reason for stale
+	AttemptStarted Kind = "attempt_started" // Ordinal, Key
+	AttemptOutput  Kind = "attempt_output"  // Text is a chunk of the log, masked
+	AttemptEnded   Kind = "attempt_ended"   // Outcome, Message, Duration
+	NodeDone       Kind = "node_done"       // State is fresh, ran, failed, skipped or cancelled
+	Notice         Kind = "notice"          // Text for the user
+	BuildEnded     Kind = "build_ended"     // Counts
+)
+
+// Event is one fact. Unused fields are empty.
+type Event struct {
+	Schema   int            `json:"schema_version"`
+	Kind     Kind           `json:"kind"`
+	Time     time.Time      `json:"time"`
+	Build    string         `json:"build,omitempty"`
+	Address  string         `json:"address,omitempty"`
+	State    string         `json:"state,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	Key      string         `json:"key,omitempty"`
+	Ordinal  int            `json:"ordinal,omitempty"`
+	Outcome  string         `json:"outcome,omitempty"`
+	Message  string         `json:"message,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	Duration time.Duration  `json:"duration_ns,omitempty"`
+	Total    int            `json:"total,omitempty"`
+	Counts   map[string]int `json:"counts,omitempty"`
+}
+
+// Sink receives events.
+type Sink interface {
+	Emit(Event)
+}
+
+// Func adapts a function to Sink.
+type Func func(Event)
+
+// Emit calls f.
+func (f Func) Emit(e Event) { f(e) }
+
+// Discard drops every event.
+var Discard Sink = Func(func(Event) {})

@@ -1,0 +1,219 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Invalidation is what a retry would discard, for the look before the act.
+type Invalidation struct {
+	Nodes []InvalidatedNode // topological order
+}
+
+// InvalidatedNode is one node of a cone, with what its selected attempt cost.
+type InvalidatedNode struct {
+	journal.Node
+	ID       graph.NodeID
+	Target   bool // named by the user; else reached through the cone
+	Shared   bool // reads the same attempt as a node of the cone
+	Duration time.Duration
+	Usage    cache.Usage
+}
+
+// Invalidator discards attempts and takes that back. The caller holds the campaign's lock.
+type Invalidator struct {
+	Graph *graph.Graph
+	Store cache.Store
+	View  *journal.View
+	Root  string
+	Now   func() time.Time
+}
+
+// Cone says what a retry of the targets discards: what they and, unless alone, all their dependents
+// have selected. Nodes that read one of these attempts under another address come along.
+func (v *Invalidator) Cone(targets []graph.NodeID, alone bool) (Invalidation, error) {
+	named, shared := map[graph.NodeID]bool{}, map[graph.NodeID]bool{}
+	for _, id := range targets {
+		named[id] = true
+	}
+	ids := v.widen(targets, alone)
+	for {
+		more := v.sharers(ids)
+		if len(more) == 0 {
+			break
+		}
+		for _, id := range more {
+			shared[id] = true
+		}
+		ids = v.widen(append(ids, more...), alone)
+	}
+	var out Invalidation
+	for _, id := range ids {
+		n, err := v.node(id)
+		if err != nil {
+			return out, err
+		}
+		n.Target, n.Shared = named[id], shared[id]
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out, nil
+}
+
+func (v *Invalidator) widen(ids []graph.NodeID, alone bool) []graph.NodeID {
+	if alone {
+		return ids
+	}
+	return v.Graph.Cone(ids...)
+}
+
+// sharers finds nodes outside ids that have selected the same attempt as a node in ids.
+func (v *Invalidator) sharers(ids []graph.NodeID) []graph.NodeID {
+	inside := map[lang.Address]bool{}
+	taken := map[journal.Attempt]bool{}
+	for _, id := range ids {
+		a := v.Graph.Node(id).Address
+		inside[a] = true
+		if s, ok := v.View.Selected[a]; ok {
+			taken[s.Attempt] = true
+		}
+	}
+	var out []graph.NodeID
+	for _, n := range v.Graph.Nodes() {
+		if s, ok := v.View.Selected[n.Address]; ok && taken[s.Attempt] && !inside[n.Address] {
+			out = append(out, n.ID)
+		}
+	}
+	return out
+}
+
+// node says what is discarded at one address: the selected attempt, and with it every other attempt
+// of its key that the next decision would choose instead.
+func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
+	n := InvalidatedNode{ID: id, Node: journal.Node{Address: v.Graph.Node(id).Address}}
+	s, ok := v.View.Selected[n.Address]
+	if !ok {
+		return n, nil
+	}
+	n.Key, n.Selected = s.Key, s.Ordinal
+	attempts, err := v.Store.Attempts(s.Key)
+	if err != nil {
+		return n, err
+	}
+	for _, a := range cache.Candidates(attempts, s.Ordinal) {
+		if _, gone := v.View.DiscardedBy(journal.Attempt{Key: a.Key, Ordinal: a.Ordinal}); !gone {
+			n.Discards = append(n.Discards, a.Ordinal)
+		}
+		if a.Ordinal == s.Ordinal {
+			n.Duration, n.Usage = a.Captured.Duration, a.Captured.Usage
+		}
+	}
+	return n, nil
+}
+
+// Discard makes the invalidation durable. The journal's one record decides for this campaign; the
+// store's records tell everybody else, and [Invalidator.Repeat] writes them again should a crash come
+// between the two.
+func (v *Invalidator) Discard(j *journal.Journal, id, who, why string, targets []string, inv Invalidation) error {
+	nodes := make([]journal.Node, len(inv.Nodes))
+	for i, n := range inv.Nodes {
+		nodes[i] = n.Node
+	}
+	rec := journal.Retried(id, who, why, targets, nodes)
+	rec.Time = v.Now()
+	if err := appendDurable(j, rec); err != nil {
+		return err
+	}
+	return v.discardInStore(journal.Retry{ID: id, Who: who, Why: why, Time: rec.Time, Nodes: nodes})
+}
+
+func (v *Invalidator) discardInStore(r journal.Retry) error {
+	d := cache.Discard{ID: r.ID, Who: r.Who, Why: r.Why, Campaign: v.Root, When: r.Time}
+	for _, n := range r.Nodes {
+		for _, o := range n.Discards {
+			if err := v.Store.Append(cache.DiscardRecord(n.Key, o, d)); err != nil {
+				return err
+			}
+		}
+	}
+	return v.Store.Sync()
+}
+
+// Repeat tells the store of discards that it has not heard of: a crash came between the journal's
+// record and the store's.
+func (v *Invalidator) Repeat() error {
+	for _, r := range v.View.Retries {
+		if r.Undone {
+			continue
+		}
+		missing, err := v.unheard(r)
+		if err != nil {
+			return err
+		}
+		if missing {
+			if err := v.discardInStore(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *Invalidator) unheard(r journal.Retry) (bool, error) {
+	// Records of one retry are written in order, so looking at the last one is enough.
+	for i := len(r.Nodes) - 1; i >= 0; i-- {
+		n := r.Nodes[i]
+		if len(n.Discards) == 0 {
+			continue
+		}
+		attempts, err := v.Store.Attempts(n.Key)
+		if err != nil {
+			return false, err
+		}
+		last := n.Discards[len(n.Discards)-1]
+		for _, a := range attempts {
+			if a.Ordinal == last {
+				return !hasDiscard(&a, r.ID), nil
+			}
+		}
+		return false, nil // the attempt is gone from the store: nothing to discard
+	}
+	return false, nil
+}
+
+func hasDiscard(a *cache.Attempt, id string) bool {
+	for _, d := range a.Discards {
+		if d.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Undo takes back a retry as a whole, without running anything. Attempts made since stay selectable.
+func (v *Invalidator) Undo(j *journal.Journal, id, who string, r journal.Retry) error {
+	d := cache.Discard{ID: r.ID, Who: who, Campaign: v.Root, When: v.Now()}
+	for _, n := range r.Nodes {
+		for _, o := range n.Discards {
+			if err := v.Store.Append(cache.RestoreRecord(n.Key, o, d)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := v.Store.Sync(); err != nil {
+		return err
+	}
+	rec := journal.Undone(id, who, r)
+	rec.Time = v.Now()
+	return appendDurable(j, rec)
+}
+
+func appendDurable(j *journal.Journal, rec journal.Record) error {
+	if err := j.Append(rec); err != nil {
+		return err
+	}
+	return j.Sync()
+}

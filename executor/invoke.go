@@ -1,0 +1,225 @@
+package executor
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// usageOutput names the usage file among captured outputs until it is read. No output of a campaign
+// can have the name.
+const usageOutput = ".usage"
+
+// keptPrefix marks files that a driver wants to read at the end.
+const keptPrefix = ".kept "
+
+// fullPrompt is what the agent gets: the rendered prompt and a section on the declared outputs. The
+// section is recorded with the attempt and is not in the key, so its wording may change.
+func (b *Builder) fullPrompt(a *Action) string {
+	return agent.Compose(a.Prompt.Real, a.Contracts, nil)
+}
+
+// invocation spells out an attempt for the runner.
+func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attempt) (*Invocation, error) {
+	a := dec.Action
+	inv := &Invocation{
+		Address: a.Address, Key: at.Key, Ordinal: at.Ordinal, Build: b.Build, Root: b.Campaign.Root, Dir: at.Workspace,
+		Mode: a.Mode, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
+	}
+	for _, s := range a.Secrets {
+		inv.Mask = append(inv.Mask, s.Value.Real)
+	}
+	b.lay(inv, a)
+	if a.Kind == lang.Command {
+		for _, t := range a.Argv {
+			inv.Argv = append(inv.Argv, t.Real)
+		}
+		inv.Env = b.environment(a, at, nil)
+		return inv, nil
+	}
+	return inv, b.agentInvocation(inv, inst, a, at)
+}
+
+// lay says which stored bytes lie where.
+func (b *Builder) lay(inv *Invocation, a *Action) {
+	for _, in := range a.Inflows {
+		m := Mount{Path: in.Mount, Digest: in.Digest, Tree: in.Tree, Mode: in.Mode}
+		switch {
+		case in.Absent:
+		case in.Inherit:
+			m.Path = ""
+			inv.Trees = append(inv.Trees, m)
+		default:
+			inv.Mounts = append(inv.Mounts, m)
+		}
+	}
+}
+
+func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, a *Action, at *cache.Attempt) error {
+	driver, err := b.Drivers.Driver(a.Agent.Adapter)
+	if err != nil {
+		return err
+	}
+	full := b.fullPrompt(a)
+	cmd, err := driver.Start(agent.Start{Profile: inst.Profile, Prompt: full, BudgetUSD: inst.Budget.USD})
+	if err != nil {
+		return err
+	}
+	inv.Argv, inv.Stdin = cmd.Argv, cmd.Stdin
+	inv.Files = append(inv.Files, File{Path: agent.PromptPath, Bytes: []byte(full), Mode: 0o444})
+	inv.Env = b.environment(a, at, cmd.Env)
+	outputs := append([]OutputSpec(nil), a.Outputs...)
+	outputs = append(outputs, OutputSpec{Name: usageOutput, Path: agent.UsagePath})
+	for _, f := range cmd.Files {
+		outputs = append(outputs, OutputSpec{Name: keptPrefix + f, Path: f})
+	}
+	inv.Outputs = outputs
+	return nil
+}
+
+// baseNames are the variables of the user's environment that every task gets. Nothing else of the
+// parent reaches a task unless it is listed.
+var baseNames = []string{"PATH", "HOME", "LANG"}
+
+// environment returns the complete environment of a task, sorted.
+func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]string) []string {
+	env := map[string]string{}
+	for _, n := range append(append([]string(nil), baseNames...), a.PassEnv...) {
+		if v, ok := b.Environ(n); ok {
+			env[n] = v
+		}
+	}
+	for k, v := range driver {
+		env[k] = v
+	}
+	for _, layer := range [][]lang.EnvVar{a.Env, a.Secrets} {
+		for _, e := range layer {
+			env[e.Name] = e.Value.Real
+		}
+	}
+	ws := b.workspace(a, at)
+	env["TMPDIR"] = filepath.Join(at.Workspace, "tmp")
+	env["UF_TASK"] = a.Address.String()
+	// The build id in it lets a later build find processes that outlived a killed one.
+	env["UF_ATTEMPT"] = b.Build + ":" + strconv.Itoa(at.Ordinal)
+	env["UF_OUT"] = ws
+	env["GIT_CEILING_DIRECTORIES"] = at.Workspace
+	if a.Kind == lang.Prompt {
+		env["UF_PROMPT"] = filepath.Join(ws, filepath.FromSlash(agent.PromptPath))
+		env["UF_USAGE"] = filepath.Join(ws, filepath.FromSlash(agent.UsagePath))
+	}
+	if a.Mode == lang.ModeInplace {
+		delete(env, "GIT_CEILING_DIRECTORIES")
+	}
+	out := make([]string, 0, len(env))
+	for k, v := range env {
+		out = append(out, k+"="+v)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// workspace is the working directory of the task.
+func (b *Builder) workspace(a *Action, at *cache.Attempt) string {
+	if a.Mode == lang.ModeInplace {
+		return b.Campaign.Root
+	}
+	return filepath.Join(at.Workspace, "ws")
+}
+
+// classify turns the end of a process into an outcome. OK means only that nothing speaks against it:
+// the contract has the last word. For a prompt the agent's own stream counts, never the exit alone.
+func (d *Decider) classify(a *Action, c cache.Captured) (cache.Outcome, string) {
+	switch c.StoppedBy {
+	case stoppedByCrash:
+		return cache.Interrupted, "its build died"
+	case "cancel":
+		return cache.Cancelled, "stopped"
+	case "idle":
+		return cache.Stalled, fmt.Sprintf("printed nothing for %s", a.Idle)
+	case "budget":
+		return cache.OverBudget, "stopped at its budget"
+	case "timeout":
+		if a.Accepted > 0 {
+			return cache.Partial, ""
+		}
+		return cache.TimedOut, fmt.Sprintf("ran longer than %s", a.Timeout)
+	}
+	if a.Kind == lang.Prompt {
+		end := d.agentEnd(a, c, nil)
+		return end.Class.Outcome(), end.Message
+	}
+	return classifyExit(c, d.lastLine(c.Log))
+}
+
+func classifyExit(c cache.Captured, last string) (cache.Outcome, string) {
+	how := ""
+	switch {
+	case c.Signal != "":
+		how = "ended by " + c.Signal
+	case c.Exit != 0:
+		how = "exit " + strconv.Itoa(c.Exit)
+	default:
+		return cache.OK, ""
+	}
+	if len(c.Problems) > 0 {
+		return cache.Failed, how + ": " + c.Problems[0]
+	}
+	if last != "" {
+		how += ": " + last
+	}
+	return cache.Failed, how
+}
+
+// agentEnd asks the driver what the attempt's stream and files say.
+func (d *Decider) agentEnd(a *Action, c cache.Captured, usage []byte) agent.End {
+	driver, err := d.Drivers.Driver(a.Agent.Adapter)
+	if err != nil {
+		return agent.End{Class: agent.Failed, Message: err.Error()}
+	}
+	return driver.Read(agent.Ended{
+		Exit: c.Exit, Signal: c.Signal, StoppedBy: c.StoppedBy, Log: d.logTail(c.Log), Usage: usage, Now: d.Now(),
+	})
+}
+
+// maxLog bounds what is read back of a log to classify it. Programs say how they ended at the end.
+const maxLog = 8 << 20
+
+func (d *Decider) logTail(log digest.Digest) []byte {
+	if log.IsZero() {
+		return nil
+	}
+	b, err := cache.ReadAll(d.Store, log, -1)
+	if err != nil {
+		return nil
+	}
+	if len(b) > maxLog {
+		b = b[len(b)-maxLog:]
+	}
+	return b
+}
+
+// lastLine is the last thing a program said, for a one-line message.
+func (d *Decider) lastLine(log digest.Digest) string {
+	lines := agent.LastLines(d.logTail(log), 1)
+	if len(lines) == 0 {
+		return ""
+	}
+	return agent.OneLine(lines[0])
+}
+
+func joinLines(lines []string) string {
+	s := strings.Join(lines, "\n")
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	return s
+}

@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache/filelock"
+)
+
+// Holder says who holds a campaign. It is written for people; the kernel's lock is what counts.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Build   string    `json:"build"`
+	Who     string    `json:"who"`
+	Verb    string    `json:"verb"`
+	Started time.Time `json:"started"`
+}
+
+// HeldError says that another process holds the campaign.
+type HeldError struct{ Holder Holder }
+
+// Error implements error.
+func (e *HeldError) Error() string {
+	h := e.Holder
+	if h.PID == 0 {
+		return "lock campaign: another ufbuild holds it\nhint: add --wait to wait for it"
+	}
+	return fmt.Sprintf("lock campaign: `ufbuild %s` of %s (process %d, since %s) holds it\nhint: add --wait to wait for it",
+		h.Verb, h.Who, h.PID, h.Started.Format("15:04:05"))
+}
+
+// Lock is the right to write a campaign's state. The kernel takes it back when the process dies.
+type Lock struct{ f *os.File }
+
+// Release gives the lock up.
+func (l *Lock) Release() error { return l.f.Close() }
+
+// Acquire takes the lock of the campaign at root. When another process has it, the error is
+// *HeldError.
+func Acquire(root string, me Holder) (*Lock, error) {
+	dir, err := prepare(root)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock campaign: %w", err)
+	}
+	ok, err := filelock.Try(f, 0, 0)
+	if err == nil && !ok {
+		err = &HeldError{Holder: readHolder(f.Name())}
+	}
+	if err == nil {
+		err = writeHolder(f, me)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &Lock{f: f}, nil
+}
+
+// retryEvery is how often a waiting builder asks again; a person does not notice it.
+const retryEvery = 200 * time.Millisecond
+
+// AcquireWait waits for the lock until ctx ends. held is called once if there is someone to wait for.
+func AcquireWait(ctx context.Context, root string, me Holder, held func(Holder)) (*Lock, error) {
+	told := false
+	for {
+		l, err := Acquire(root, me)
+		var h *HeldError
+		if !errors.As(err, &h) {
+			return l, err
+		}
+		if !told {
+			told = true
+			held(h.Holder)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(retryEvery):
+		}
+	}
+}
+
+// Held returns who builds the campaign at root now. It never waits and never writes.
+func Held(root string) (Holder, bool) {
+	path := filepath.Join(root, Dir, lockName)
+	f, err := os.Open(path)
+	if err != nil {
+		return Holder{}, false
+	}
+	defer func() { _ = f.Close() }()
+	free, err := filelock.Free(f, 0, 0)
+	if err != nil || free {
+		return Holder{}, false
+	}
+	return readHolder(path), true
+}
+
+func readHolder(path string) Holder {
+	var h Holder
+	b, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(b, &h) != nil {
+		return Holder{}
+	}
+	return h
+}
+
+func writeHolder(f *os.File, me Holder) error {
+	b, err := json.Marshal(me)
+	if err != nil {
+		panic("BUG: encode holder: " + err.Error())
+	}
+	if err := f.Truncate(0); err != nil {
+		return fmt.Errorf("lock campaign: %w", err)
+	}
+	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil {
+		return fmt.Errorf("lock campaign: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package journal
+
+import (
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// BuildStarted says that who began a build.
+func BuildStarted(who string) Record { return Record{Kind: kindBuildStarted, Who: who} }
+
+// BuildEnded says how many nodes ended in which state.
+func BuildEnded(counts map[string]int) Record { return Record{Kind: kindBuildEnded, Counts: counts} }
+
+// Selected says that the address reads attempt n of k from now on.
+func Selected(a lang.Address, k cache.Key, n int, reason string) Record {
+	return Record{Kind: kindSelected, Address: a, Key: k, Ordinal: n, Reason: reason}
+}
+
+// EndedAttempt says how attempt n of k ended that ran for the address.
+func EndedAttempt(a lang.Address, k cache.Key, n int, o cache.Outcome, message string) Record {
+	return Record{Kind: kindEnded, Address: a, Key: k, Ordinal: n, Outcome: string(o), Message: message}
+}
+
+// Retried says that a person discarded the attempts in nodes. It is one record, so it is done whole
+// or not at all.
+func Retried(id, who, why string, targets []string, nodes []Node) Record {
+	return Record{Kind: kindRetry, ID: id, Who: who, Why: why, Targets: targets, Nodes: nodes}
+}
+
+// Undone takes back the retry r as a whole.
+func Undone(id, who string, r Retry) Record {
+	return Record{Kind: kindUndo, ID: id, Who: who, Undoes: r.ID, Nodes: r.Nodes}
+}

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// The kinds of record. Readers skip kinds they do not know.
+const (
+	kindBuildStarted = "build_started"
+	kindBuildEnded   = "build_ended"
+	kindSelected     = "selected"
+	kindEnded        = "ended"
+	kindRetry        = "retry"
+	kindUndo         = "undo"
+)
+
+// Record is one line of the journal: a union, told apart by Kind. Unknown fields are ignored.
+type Record struct {
+	Kind    string       `json:"kind"`
+	Time    time.Time    `json:"time"` // display only
+	Build   string       `json:"build,omitempty"`
+	Address lang.Address `json:"address,omitzero"`
+	Key     cache.Key    `json:"key,omitzero"`
+	Ordinal int          `json:"ordinal,omitempty"`
+	Outcome string       `json:"outcome,omitempty"`
+	Message string       `json:"message,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
+
+	ID      string         `json:"id,omitempty"` // of a retry or undo
+	Undoes  string         `json:"undoes,omitempty"`
+	Who     string         `json:"who,omitempty"`
+	Why     string         `json:"why,omitempty"`
+	Targets []string       `json:"targets,omitempty"`
+	Nodes   []Node         `json:"nodes,omitempty"`
+	Counts  map[string]int `json:"counts,omitempty"`
+}
+
+// Node is what a retry discards, or an undo brings back, at one address.
+type Node struct {
+	Address  lang.Address `json:"address"`
+	Key      cache.Key    `json:"key,omitzero"`
+	Selected int          `json:"selected,omitempty"` // ordinal that was selected; 0 for none
+	Discards []int        `json:"discards,omitempty"` // ordinals of the key that are discarded
+}
+
+// Attempt names an attempt: attempts are numbered under their key.
+type Attempt struct {
+	Key     cache.Key
+	Ordinal int
+}
+
+// Selection is the attempt that an address reads.
+type Selection struct {
+	Attempt
+	Build  string
+	Time   time.Time
+	Reason string // why it ran, or "found in the store"
+}
+
+// Ended is how the last attempt of an address ended.
+type Ended struct {
+	Attempt
+	Outcome cache.Outcome
+	Message string
+	Build   string
+	Time    time.Time
+}
+
+// Retry is one invalidation.
+type Retry struct {
+	ID      string
+	Who     string
+	Why     string
+	Time    time.Time
+	Targets []string
+	Nodes   []Node
+	Undone  bool
+}
+
+// Build is one invocation that changed something.
+type Build struct {
+	ID      string
+	Who     string
+	Started time.Time
+	Ended   time.Time // zero: it did not get to its end
+	Targets []string
+	Counts  map[string]int
+}

@@ -1,0 +1,134 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// View is what the records of a journal add up to. It is a value: nobody changes it after Fold.
+type View struct {
+	Selected map[lang.Address]Selection // what readers read now
+	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
+	Ended    map[lang.Address]Ended     // how the last attempt ended
+	Retries  []Retry                    // oldest first
+	Builds   []Build                    // oldest first
+	History  map[lang.Address][]Attempt // attempts of an address, oldest first, each once
+
+	discarded map[Attempt]int // index into Retries of the live retry that discards it
+	seen      map[historyKey]bool
+}
+
+type historyKey struct {
+	address lang.Address
+	attempt Attempt
+}
+
+func newView() *View {
+	return &View{
+		Selected:  map[lang.Address]Selection{},
+		Last:      map[lang.Address]Selection{},
+		Ended:     map[lang.Address]Ended{},
+		History:   map[lang.Address][]Attempt{},
+		discarded: map[Attempt]int{},
+		seen:      map[historyKey]bool{},
+	}
+}
+
+// Fold adds up records in their order. The order of records is the only order there is: times in
+// them are never looked at.
+func Fold(records []Record) *View {
+	v := newView()
+	for i := range records {
+		v.apply(&records[i])
+	}
+	return v
+}
+
+// DiscardedBy returns the retry of this campaign that discards the attempt and was not undone.
+func (v *View) DiscardedBy(a Attempt) (Retry, bool) {
+	i, ok := v.discarded[a]
+	if !ok {
+		return Retry{}, false
+	}
+	return v.Retries[i], true
+}
+
+// LastRetry returns the newest retry that was not undone.
+func (v *View) LastRetry() (Retry, bool) {
+	for _, r := range slices.Backward(v.Retries) {
+		if !r.Undone {
+			return r, true
+		}
+	}
+	return Retry{}, false
+}
+
+func (v *View) apply(r *Record) {
+	switch r.Kind {
+	case kindBuildStarted:
+		v.Builds = append(v.Builds, Build{ID: r.Build, Who: r.Who, Started: r.Time, Targets: r.Targets})
+	case kindBuildEnded:
+		v.endBuild(r)
+	case kindSelected:
+		v.selectAttempt(r)
+	case kindEnded:
+		v.Ended[r.Address] = Ended{Attempt: Attempt{r.Key, r.Ordinal}, Outcome: cache.Outcome(r.Outcome), Message: r.Message, Build: r.Build, Time: r.Time}
+		v.remember(r)
+	case kindRetry:
+		v.retry(r)
+	case kindUndo:
+		v.undo(r)
+	}
+}
+
+func (v *View) endBuild(r *Record) {
+	for i := range slices.Backward(v.Builds) {
+		if v.Builds[i].ID == r.Build {
+			v.Builds[i].Ended, v.Builds[i].Counts = r.Time, r.Counts
+			return
+		}
+	}
+}
+
+func (v *View) selectAttempt(r *Record) {
+	s := Selection{Attempt: Attempt{r.Key, r.Ordinal}, Build: r.Build, Time: r.Time, Reason: r.Reason}
+	v.Selected[r.Address], v.Last[r.Address] = s, s
+	v.remember(r)
+}
+
+func (v *View) remember(r *Record) {
+	k := historyKey{r.Address, Attempt{r.Key, r.Ordinal}}
+	if !v.seen[k] {
+		v.seen[k] = true
+		v.History[r.Address] = append(v.History[r.Address], k.attempt)
+	}
+}
+
+func (v *View) retry(r *Record) {
+	v.Retries = append(v.Retries, Retry{ID: r.ID, Who: r.Who, Why: r.Why, Time: r.Time, Targets: r.Targets, Nodes: r.Nodes})
+	for _, n := range r.Nodes {
+		delete(v.Selected, n.Address)
+		for _, o := range n.Discards {
+			v.discarded[Attempt{n.Key, o}] = len(v.Retries) - 1
+		}
+	}
+}
+
+func (v *View) undo(r *Record) {
+	for i := range v.Retries {
+		if v.Retries[i].ID == r.Undoes {
+			v.Retries[i].Undone = true
+		}
+	}
+	for _, n := range r.Nodes {
+		for _, o := range n.Discards {
+			delete(v.discarded, Attempt{n.Key, o})
+		}
+		if n.Selected > 0 {
+			s := Selection{Attempt: Attempt{n.Key, n.Selected}, Time: r.Time, Reason: "undo of " + r.Undoes}
+			v.Selected[n.Address], v.Last[n.Address] = s, s
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package executor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+)
+
+// ReasonKind says why a node is stale.
+type ReasonKind string
+
+// The kinds of reason.
+const (
+	FirstAttempt  ReasonKind = "first attempt"
+	Changed       ReasonKind = "changed"         // Changes says which manifest lines differ
+	Retried       ReasonKind = "retried"         // Who, When, Why
+	LastFailed    ReasonKind = "last failed"     // Outcome, Ordinal, Messages
+	FailsContract ReasonKind = "fails contract"  // Messages of today's contracts over stored bytes
+	BlobMissing   ReasonKind = "blob missing"    // Detail
+	BlobCorrupt   ReasonKind = "blob corrupt"    // Detail
+	NeverCached   ReasonKind = "cache = false"   // asked for in the campaign
+	Interrupted   ReasonKind = "interrupted"     // the last attempt's builder died
+	DiscardedBy   ReasonKind = "discarded there" // by a retry in another campaign that shares the store
+)
+
+// Reason is why a node is stale, as data.
+type Reason struct {
+	Kind     ReasonKind    `json:"kind"`
+	Changes  []Change      `json:"changes,omitempty"`
+	Who      string        `json:"who,omitempty"`
+	Why      string        `json:"why,omitempty"`
+	When     time.Time     `json:"when,omitzero"`
+	RetryID  string        `json:"retry_id,omitempty"`
+	Ordinal  int           `json:"ordinal,omitempty"` // the attempt that is spoken of
+	Outcome  cache.Outcome `json:"outcome,omitempty"`
+	Messages []string      `json:"messages,omitempty"`
+	Detail   string        `json:"detail,omitempty"`
+}
+
+// IsZero reports whether there is no reason.
+func (r Reason) IsZero() bool { return r.Kind == "" }
+
+// String returns the reason as one line for people.
+func (r Reason) String() string {
+	switch r.Kind {
+	case Changed:
+		return changedText(r.Changes)
+	case Retried:
+		return retryText("retry", r)
+	case DiscardedBy:
+		return retryText("retry in "+r.Detail, r)
+	case LastFailed:
+		return withFirst(fmt.Sprintf("last attempt %s", describeOutcome(r.Outcome)), r.Messages)
+	case FailsContract:
+		return withFirst("stored outputs fail the contract", r.Messages)
+	case BlobMissing, BlobCorrupt:
+		return string(r.Kind) + ": " + r.Detail
+	case NeverCached:
+		return "always runs (cache = false)"
+	case Interrupted:
+		return "last attempt was interrupted"
+	}
+	return string(r.Kind)
+}
+
+func retryText(what string, r Reason) string {
+	s := what + " by " + r.Who
+	if r.Why != "" {
+		s += ": " + r.Why
+	}
+	return s
+}
+
+func withFirst(s string, messages []string) string {
+	if len(messages) == 0 {
+		return s
+	}
+	first, _, _ := strings.Cut(messages[0], "\n")
+	return s + ": " + first
+}
+
+// describeOutcome spells an outcome as it reads in a sentence.
+func describeOutcome(o cache.Outcome) string {
+	switch o {
+	case cache.Rejected:
+		return "was rejected"
+	case cache.Infra:
+		return "met trouble of this machine"
+	case cache.Cancelled, cache.Interrupted, cache.RateLimited, cache.Refused:
+		return "was " + string(o)
+	}
+	return string(o)
+}
+
+func changedText(changes []Change) string {
+	var subjects []string
+	seen := map[string]bool{}
+	for _, c := range changes {
+		if s := c.Subject(); !seen[s] {
+			seen[s] = true
+			subjects = append(subjects, s)
+		}
+	}
+	const shown = 4 // more names than a line holds help nobody; `why` shows all of them
+	if len(subjects) > shown {
+		subjects = append(subjects[:shown:shown], fmt.Sprintf("%d more", len(subjects)-shown))
+	}
+	return strings.Join(subjects, ", ") + " changed"
+}

@@ -1,0 +1,114 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// flushEvery bounds how much a power cut can take from a build of many short commands: what was
+// written in this time. A killed process loses nothing, since every store record is written when it
+// is made; prompts do not wait for this at all, they are made durable one by one.
+const flushEvery = 50 * time.Millisecond
+
+// recorder writes the campaign's journal behind the scheduler. A journal record waits until the
+// store's records that it names are durable; one commit serves everything that gathered meanwhile.
+// A build that changes nothing writes nothing.
+type recorder struct {
+	b    *Builder
+	in   chan journal.Record
+	done chan error
+	used bool // build_started was sent
+}
+
+func newRecorder(b *Builder) *recorder {
+	r := &recorder{b: b, in: make(chan journal.Record, 256), done: make(chan error, 1)}
+	if b.Journal != nil {
+		go r.write()
+	}
+	return r
+}
+
+// add puts a record in line.
+func (r *recorder) add(rec journal.Record) {
+	if r.b.Journal == nil {
+		return
+	}
+	if !r.used {
+		r.used = true
+		r.send(journal.BuildStarted(r.b.Who))
+	}
+	r.send(rec)
+}
+
+func (r *recorder) send(rec journal.Record) {
+	rec.Build, rec.Time = r.b.Build, r.b.Now()
+	r.in <- rec
+}
+
+func (r *recorder) selected(a lang.Address, at cache.Attempt, reason string) {
+	r.add(journal.Selected(a, at.Key, at.Ordinal, reason))
+}
+
+func (r *recorder) ended(a lang.Address, at cache.Attempt) {
+	r.add(journal.EndedAttempt(a, at.Key, at.Ordinal, at.Outcome, at.Message))
+}
+
+// write is the goroutine behind the recorder.
+func (r *recorder) write() {
+	var first error
+	for rec := range r.in {
+		batch, more := r.gather(rec)
+		if first == nil {
+			first = r.flush(batch)
+		}
+		if !more {
+			break
+		}
+	}
+	r.done <- first
+}
+
+// gather takes what comes within one interval, or until the build ends.
+func (r *recorder) gather(rec journal.Record) (batch []journal.Record, more bool) {
+	batch = append(batch, rec)
+	due := r.b.After(flushEvery)
+	for {
+		select {
+		case rec, ok := <-r.in:
+			if !ok {
+				return batch, false
+			}
+			batch = append(batch, rec)
+		case <-due:
+			return batch, true
+		}
+	}
+}
+
+func (r *recorder) flush(batch []journal.Record) error {
+	if err := r.b.Store.Sync(); err != nil {
+		return err
+	}
+	return r.b.Journal.Append(batch...)
+}
+
+// close writes what is left and makes it durable.
+func (r *recorder) close(counts map[string]int) error {
+	if r.b.Journal == nil {
+		return nil
+	}
+	if r.used {
+		r.send(journal.BuildEnded(counts))
+	}
+	close(r.in)
+	if err := <-r.done; err != nil {
+		return err
+	}
+	if !r.used {
+		return nil
+	}
+	return r.b.Journal.Sync()
+}

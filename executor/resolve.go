@@ -1,0 +1,237 @@
+package executor
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// maxRead bounds an output that a reader takes as text or JSON into a prompt or an expression.
+const maxRead = 64 << 20
+
+// left is what a finished node hands to its readers.
+type left struct {
+	done    bool
+	ok      bool
+	status  string // "ok", "partial", "failed", "skipped"
+	outputs []cache.Output
+	trees   map[string][]string // globs of tree outputs by name
+}
+
+// upstream answers lang's questions about the dependencies of one node. It is a snapshot: nothing in
+// it changes while a worker reads it.
+type upstream struct {
+	cas     cache.CAS
+	results map[lang.Address]left
+}
+
+// Result implements lang.Upstream.
+func (u *upstream) Result(a lang.Address) (lang.Result, bool) {
+	l, ok := u.results[a]
+	if !ok || !l.done {
+		return lang.Result{}, false
+	}
+	r := lang.Result{OK: l.ok, Status: l.status, Outputs: make(map[string]lang.OutputResult, len(l.outputs))}
+	for _, o := range l.outputs {
+		r.Outputs[o.Name] = u.output(o)
+	}
+	return r, true
+}
+
+func (u *upstream) output(o cache.Output) lang.OutputResult {
+	if !o.Exists {
+		return lang.OutputResult{}
+	}
+	r := lang.OutputResult{Exists: true, Digest: o.Digest.String()}
+	if !o.Tree {
+		r.Read = func() ([]byte, error) { return cache.ReadAll(u.cas, o.Digest, maxRead) }
+	}
+	return r
+}
+
+// resolve turns an instance into an action. It returns nil when the instance is not to run
+// (when = false).
+func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diagnostics, error) {
+	r, diags := d.Campaign.Render(inst, up)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	if !r.When {
+		return nil, nil, nil
+	}
+	a := newAction(inst, &r)
+	a.addInflows(&r, up)
+	var err error
+	a.Sources, err = d.sources(inst, a, up)
+	return a, nil, err
+}
+
+// newAction copies what needs no look at files or results.
+func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
+	a := &Action{
+		Kind: inst.Task.Kind, Argv: r.Argv, Prompt: r.Prompt, Vars: r.Vars,
+		Absent: len(r.Absent), Salt: inst.Salt, Loop: inst.Address.Loop,
+		Inplace: inst.Workspace.Mode == lang.ModeInplace, GitInit: inst.Workspace.Git == "init",
+		Address: inst.Address, Mode: inst.Workspace.Mode, PassEnv: inst.PassEnv, Secrets: r.Secrets,
+		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs,
+	}
+	if inst.OnTimeout == "accept" {
+		a.Accepted = inst.Timeout
+	}
+	for _, o := range inst.Outputs {
+		a.Outputs = append(a.Outputs, OutputSpec{Name: o.Name, Path: o.Path, Tree: o.Tree})
+	}
+	a.addAgent(inst.Profile)
+	a.Env = mergeEnv(inst.Profile, r.Env)
+	return a
+}
+
+func (a *Action) addAgent(p *lang.Profile) {
+	if p == nil || a.Kind != lang.Prompt {
+		return
+	}
+	a.Agent = AgentChoice{
+		Adapter: p.Agent.Adapter, Command: p.Agent.Command, Model: p.Model, Effort: p.Effort,
+		Args: append(append([]string(nil), p.Agent.Args...), p.Args...),
+	}
+	a.PassEnv = append(append([]string(nil), p.Agent.PassEnv...), a.PassEnv...)
+}
+
+// mergeEnv lays the task's variables over the profile's over the agent's, in order of name.
+func mergeEnv(p *lang.Profile, task []lang.EnvVar) []lang.EnvVar {
+	if p == nil {
+		return task
+	}
+	merged := map[string]lang.Text{}
+	for _, layer := range []map[string]string{p.Agent.Env, p.Env} {
+		for k, v := range layer {
+			merged[k] = lang.Text{Real: v, Canonical: v}
+		}
+	}
+	for _, e := range task {
+		merged[e.Name] = e.Value
+	}
+	out := make([]lang.EnvVar, 0, len(merged))
+	for k, v := range merged {
+		out = append(out, lang.EnvVar{Name: k, Value: v})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+func (a *Action) addInflows(r *lang.Rendered, up *upstream) {
+	for _, f := range r.Flows {
+		in := Inflow{From: f.From, Output: f.Output, Mount: f.Mount, Inherit: f.Inherit, Absent: true}
+		for _, o := range up.results[f.From].outputs {
+			if o.Name == f.Output && o.Exists {
+				in.Absent, in.Tree, in.Digest, in.Mode, in.Exec = false, o.Tree, o.Digest, o.Mode, o.Mode&0o100 != 0
+			}
+		}
+		a.Inflows = append(a.Inflows, in)
+	}
+}
+
+// sources finds the source files that the workspace will hold.
+func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]source.File, error) {
+	found := map[string]source.File{}
+	if inst.Workspace.Mode == lang.ModeRepo {
+		files, err := d.Sources.Repo(inst.Workspace.Include, inst.Workspace.Exclude)
+		if err != nil {
+			return nil, err
+		}
+		addFiles(found, files)
+	}
+	for _, in := range inst.Inputs {
+		files, err := d.Sources.Glob(in.Globs, in.Exclude)
+		if err != nil {
+			return nil, fmt.Errorf("read input %q of %s: %w", in.Name, inst.Address, err)
+		}
+		if len(files) == 0 && !in.AllowEmpty {
+			return nil, fmt.Errorf("read input %q of %s: no file matches %s\nhint: correct the glob, or set allow_empty = true", in.Name, inst.Address, strings.Join(in.Globs, ", "))
+		}
+		addFiles(found, files)
+	}
+	if err := d.addNamed(found, a); err != nil {
+		return nil, err
+	}
+	dropInherited(found, a, up)
+	return sortedFiles(found), nil
+}
+
+// addNamed adds files below the root that the argv names: scripts and agent programs are inputs
+// without being declared.
+func (d *Decider) addNamed(found map[string]source.File, a *Action) error {
+	words := append([]string(nil), a.Agent.Command...)
+	for _, t := range a.Argv {
+		words = append(words, t.Canonical)
+	}
+	for _, w := range words {
+		p := path.Clean(w)
+		if w == "" || len(w) > 4096 || cache.CleanPath(p) != nil || strings.ContainsAny(w, "\n*␟") {
+			continue
+		}
+		if _, ok := found[p]; ok || !isRegular(d.Sources.Root(), p) {
+			continue
+		}
+		f, err := d.Sources.File(p)
+		if err != nil {
+			return err
+		}
+		found[p] = f
+	}
+	return nil
+}
+
+func isRegular(root, p string) bool {
+	st, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p)))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// dropInherited leaves out files that an inherited tree decides about: what a task deleted must not
+// come back from the checkout.
+func dropInherited(found map[string]source.File, a *Action, up *upstream) {
+	for _, in := range a.Inflows {
+		if !in.Inherit {
+			continue
+		}
+		globs := up.results[in.From].trees[in.Output]
+		for p := range found {
+			if matchesAny(globs, p) {
+				delete(found, p)
+			}
+		}
+	}
+}
+
+func matchesAny(globs []string, p string) bool {
+	for _, g := range globs {
+		if ok, _ := doublestar.Match(g, p); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func addFiles(found map[string]source.File, files []source.File) {
+	for _, f := range files {
+		found[f.Path] = f
+	}
+}
+
+func sortedFiles(found map[string]source.File) []source.File {
+	out := make([]source.File, 0, len(found))
+	for _, f := range found {
+		out = append(out, f)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	return out
+}

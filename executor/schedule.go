@@ -1,0 +1,432 @@
+package executor
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// scheduler is the loop that owns all state of one build. Workers get plain data and send back one
+// message; nothing else is shared.
+type scheduler struct {
+	b       *Builder
+	graph   *graph.Graph
+	plan    bool
+	nodes   []nodeState
+	order   []graph.NodeID // wanted, topological
+	open    int            // wanted nodes that are not done
+	toAsk   chan question
+	decided chan decidedMsg
+	ended   chan endedMsg
+	rested  chan graph.NodeID
+	quit    chan struct{} // closed at the end, for timers that nobody waits for
+	asking  int
+	running int
+	resting int
+	backlog []question // decisions that wait for a place in toAsk
+	admit   admission
+	records *recorder
+	halted  string // why nothing new starts; "" while it may
+	begun   time.Time
+}
+
+type question struct {
+	id   graph.NodeID
+	inst *lang.Instance
+	up   *upstream
+}
+
+type decidedMsg struct {
+	id  graph.NodeID
+	dec Decision
+	err error // records of the decision could not be kept
+}
+
+func newScheduler(b *Builder, plan bool) *scheduler {
+	if plan {
+		b.Journal = nil
+	}
+	return &scheduler{
+		b: b, graph: b.Graph, plan: plan,
+		nodes:   make([]nodeState, b.Graph.Len()),
+		toAsk:   make(chan question, 64),
+		decided: make(chan decidedMsg, 64),
+		ended:   make(chan endedMsg),
+		rested:  make(chan graph.NodeID),
+		quit:    make(chan struct{}),
+		admit:   newAdmission(b),
+		records: newRecorder(b),
+		begun:   b.Now(),
+	}
+}
+
+// run is the whole of a build.
+func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, error) {
+	s.want(targets)
+	s.emit(event.Event{Kind: event.BuildStarted, Total: len(s.order)})
+	for range runtime.GOMAXPROCS(0) {
+		go s.decideAll(ctx)
+	}
+	for _, id := range s.order {
+		if s.nodes[id].state == Waiting && s.nodes[id].waiting == 0 {
+			s.ready(ctx, id)
+		}
+	}
+	s.loop(ctx)
+	close(s.toAsk)
+	close(s.quit)
+	sum := s.summary(ctx)
+	return sum, s.records.close(countNames(sum.Counts))
+}
+
+// want marks what the targets need.
+func (s *scheduler) want(targets []graph.NodeID) {
+	s.order = s.graph.Closure(targets...)
+	for _, id := range s.order {
+		s.nodes[id].result.Address = s.graph.Node(id).Address
+		s.set(id, Waiting)
+	}
+	for _, id := range s.order {
+		for _, e := range s.graph.Deps(id) {
+			if e.Kind != graph.Validation && s.nodes[e.To].state == Waiting {
+				s.nodes[id].waiting++
+			}
+		}
+	}
+	s.open = len(s.order)
+}
+
+// loop runs until every wanted node is done. Each turn hands out what can be handed out, then takes
+// one message.
+func (s *scheduler) loop(ctx context.Context) {
+	cancelled := ctx.Done()
+	for s.open > 0 {
+		s.start(ctx)
+		if s.open == 0 {
+			return
+		}
+		if s.stuck() {
+			panic("BUG: nodes are left and nothing is under way")
+		}
+		var ask chan question
+		var next question
+		if len(s.backlog) > 0 {
+			ask, next = s.toAsk, s.backlog[0]
+		}
+		select {
+		case ask <- next:
+			s.backlog = s.backlog[1:]
+		case m := <-s.decided:
+			s.asking--
+			s.takeDecision(ctx, m)
+		case m := <-s.ended:
+			s.running--
+			s.takeEnd(ctx, m)
+		case id := <-s.rested:
+			s.resting--
+			s.requeue(id)
+		case <-cancelled:
+			cancelled = nil
+			s.halt("the build was stopped")
+		}
+	}
+}
+
+func (s *scheduler) stuck() bool {
+	return s.asking == 0 && s.running == 0 && s.resting == 0
+}
+
+// ready is called when all dependencies of a node are done.
+func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
+	if s.halted != "" && !s.plan {
+		s.cancel(id)
+		return
+	}
+	if cause, withheld, skip := s.skipCause(id); skip {
+		s.skip(ctx, id, cause, withheld)
+		return
+	}
+	if cause, unknown := s.unknownCause(id); unknown {
+		s.nodes[id].result.Cause = cause
+		s.done(ctx, id, Unknown)
+		return
+	}
+	s.ask(id)
+}
+
+func (s *scheduler) ask(id graph.NodeID) {
+	s.set(id, Deciding)
+	s.asking++
+	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance, up: s.upstreamOf(id)})
+}
+
+// skipCause finds the dependency because of which a node is skipped.
+func (s *scheduler) skipCause(id graph.NodeID) (cause lang.Address, withheld, skip bool) {
+	for _, e := range s.graph.Deps(id) {
+		dep := &s.nodes[e.To]
+		if e.Tolerate || e.Kind != graph.Data {
+			continue
+		}
+		switch dep.state {
+		case Failed:
+			return dep.result.Address, false, true
+		case Skipped, Cancelled:
+			if dep.result.Cause == (lang.Address{}) {
+				return dep.result.Address, dep.result.Withheld, true
+			}
+			return dep.result.Cause, dep.result.Withheld, true
+		}
+	}
+	return cause, false, false
+}
+
+// unknownCause finds the dependency that has to run before the node can be decided.
+func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
+	for _, e := range s.graph.Deps(id) {
+		dep := &s.nodes[e.To]
+		if e.Kind != graph.Data {
+			continue
+		}
+		switch dep.state {
+		case WouldRun:
+			return dep.result.Address, true
+		case Unknown:
+			return dep.result.Cause, true
+		}
+	}
+	return lang.Address{}, false
+}
+
+// upstreamOf snapshots what the dependencies of a node left.
+func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
+	deps := s.graph.Deps(id)
+	up := &upstream{cas: s.b.Store, results: make(map[lang.Address]left, len(deps))}
+	for _, e := range deps {
+		up.results[s.graph.Node(e.To).Address] = s.nodes[e.To].left
+	}
+	return up
+}
+
+// decideAll is a worker: it decides until there is nothing to decide. A build keeps the records that
+// a decision asks for before the decision counts.
+func (s *scheduler) decideAll(ctx context.Context) {
+	for q := range s.toAsk {
+		m := decidedMsg{id: q.id, dec: s.b.Decide(ctx, q.inst, q.up)}
+		if !s.plan {
+			m.err = s.b.settleDecision(q.inst, &m.dec)
+		}
+		s.decided <- m
+	}
+}
+
+func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
+	n := &s.nodes[m.id]
+	n.decision = m.dec
+	n.result.Key, n.result.Reason = m.dec.Key, m.dec.Reason
+	if s.plan {
+		n.result.Manifest = m.dec.Manifest
+	}
+	if m.err != nil {
+		s.fail(ctx, m.id, cache.Infra, m.err.Error())
+		return
+	}
+	switch m.dec.Answer {
+	case Fresh:
+		s.takeFresh(ctx, m.id)
+	case Stale:
+		s.takeStale(ctx, m.id)
+	case Withheld:
+		n.result.Withheld = true
+		n.result.Message = "when is false"
+		s.skip(ctx, m.id, lang.Address{}, true)
+	case Unjudged:
+		s.takeUnjudged(ctx, m.id)
+	case Broken:
+		n.result.Diags = m.dec.Diagnostics
+		s.fail(ctx, m.id, cache.Failed, brokenMessage(&m.dec))
+	}
+}
+
+func brokenMessage(dec *Decision) string {
+	if dec.Err != nil {
+		return dec.Err.Error()
+	}
+	for _, d := range dec.Diagnostics {
+		if d.Severity == lang.Error {
+			return d.Summary
+		}
+	}
+	return "cannot be decided"
+}
+
+func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
+	n := &s.nodes[id]
+	dec := &n.decision
+	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
+	n.result.Differ = dec.Differ
+	n.result.Restored = len(dec.Differ) > 0
+	n.left = leftBy(dec.Action, dec.Attempt)
+	sel, ok := s.b.View.Selected[dec.Action.Address]
+	if !ok || sel.Key != dec.Key || sel.Ordinal != dec.Attempt.Ordinal {
+		n.result.Found = true
+		s.records.selected(dec.Action.Address, dec.Attempt, "found in the store")
+	}
+	if n.result.Found && !s.plan && s.b.Account != nil {
+		s.b.Account(accountOf(s.graph.Node(id).Instance, dec.Attempt, true))
+	}
+	s.done(ctx, id, IsFresh)
+}
+
+func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
+	n := &s.nodes[id]
+	s.emit(event.Event{Kind: event.NodeDecided, Address: n.result.Address.String(), State: "stale", Reason: n.result.Reason.String(), Key: n.result.Key.String()})
+	switch {
+	case s.plan:
+		s.done(ctx, id, WouldRun)
+	case s.halted != "":
+		s.cancel(id)
+	default:
+		s.set(id, Queued)
+		s.admit.push(id, s.graph.Node(id).Instance)
+	}
+}
+
+// takeUnjudged ends a node whose stored bytes no one can judge: a plan leaves it open, a build has
+// tried and says so. Nothing is run: the bytes are paid for.
+func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
+	n := &s.nodes[id]
+	n.result.Ordinal = n.decision.Attempt.Ordinal
+	if s.plan {
+		n.result.Message = "until judged"
+		n.result.Cause = n.result.Address
+		s.done(ctx, id, Unknown)
+		return
+	}
+	msg := "could not be judged; the attempt is kept and will be judged again"
+	if ms := n.decision.Verdict.Messages; len(ms) > 0 {
+		msg += ": " + ms[0]
+	}
+	s.fail(ctx, id, cache.Failed, msg)
+}
+
+// leftBy is what a succeeded attempt hands to readers.
+func leftBy(a *Action, at cache.Attempt) left {
+	l := left{done: true, ok: true, status: string(at.Outcome), trees: map[string][]string{}}
+	if l.status == "" || at.Outcome == cache.Rejected {
+		l.status = string(cache.OK)
+	}
+	for _, o := range a.Outputs {
+		l.outputs = append(l.outputs, outputNamed(at.Captured.Outputs, o.Name))
+		if o.Path == "" {
+			l.trees[o.Name] = o.Tree
+		}
+	}
+	return l
+}
+
+// done makes a node final and tells its dependents.
+func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
+	n := &s.nodes[id]
+	s.set(id, to)
+	s.open--
+	if !n.left.done {
+		n.left = left{done: true, status: to.String()}
+	}
+	s.emit(event.Event{
+		Kind: event.NodeDone, Address: n.result.Address.String(), State: to.String(), Outcome: string(n.result.Outcome),
+		Message: n.result.Message, Duration: n.result.Duration, Ordinal: n.result.Ordinal, Reason: n.result.Reason.String(),
+	})
+	for _, e := range s.graph.Dependents(id) {
+		d := &s.nodes[e.From]
+		if e.Kind == graph.Validation || d.state != Waiting {
+			continue
+		}
+		if d.waiting--; d.waiting == 0 {
+			s.ready(ctx, e.From)
+		}
+	}
+}
+
+func (s *scheduler) fail(ctx context.Context, id graph.NodeID, o cache.Outcome, message string) {
+	n := &s.nodes[id]
+	n.result.Outcome, n.result.Message = o, message
+	n.left = left{done: true, status: "failed"}
+	s.done(ctx, id, Failed)
+	if s.b.FailFast || s.graph.Node(id).Instance.OnFailure == "abort" {
+		s.halt(n.result.Address.String() + " failed")
+	}
+}
+
+func (s *scheduler) skip(ctx context.Context, id graph.NodeID, cause lang.Address, withheld bool) {
+	n := &s.nodes[id]
+	n.result.Cause, n.result.Withheld = cause, withheld
+	if cause != (lang.Address{}) {
+		n.result.Message = cause.String() + " " + skipVerb(withheld)
+	}
+	n.left = left{done: true, status: "skipped"}
+	s.done(ctx, id, Skipped)
+}
+
+func skipVerb(withheld bool) string {
+	if withheld {
+		return "was skipped"
+	}
+	return "failed"
+}
+
+// cancel ends a node that the build will not start any more, without waking its dependents: they are
+// cancelled by halt themselves.
+func (s *scheduler) cancel(id graph.NodeID) {
+	n := &s.nodes[id]
+	n.result.Message = s.halted
+	s.set(id, Cancelled)
+	s.open--
+}
+
+// halt starts nothing new. What runs goes on; a stopped context reaches it by itself.
+func (s *scheduler) halt(why string) {
+	if s.halted != "" {
+		return
+	}
+	s.halted = why
+	if s.plan {
+		return
+	}
+	for _, id := range s.order {
+		if st := s.nodes[id].state; st == Waiting || st == Queued || st == Resting {
+			s.cancel(id)
+		}
+	}
+	s.admit.clear()
+}
+
+func (s *scheduler) emit(e event.Event) {
+	if s.plan {
+		return
+	}
+	s.b.emit(e)
+}
+
+func (s *scheduler) summary(ctx context.Context) Summary {
+	sum := Summary{Total: len(s.order), Counts: map[State]int{}, Stopped: ctx.Err() != nil, Duration: s.b.Now().Sub(s.begun)}
+	for _, id := range s.order {
+		r := s.nodes[id].result
+		sum.Nodes = append(sum.Nodes, r)
+		sum.Counts[r.State]++
+	}
+	s.emit(event.Event{Kind: event.BuildEnded, Counts: countNames(sum.Counts), Total: sum.Total, Duration: sum.Duration})
+	return sum
+}
+
+func countNames(counts map[State]int) map[string]int {
+	out := map[string]int{}
+	for s, n := range counts {
+		out[s.String()] = n
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package executor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// State is where a node is in one build or plan.
+type State int
+
+// The states. Those from Done states on are final.
+const (
+	Unwanted  State = iota // not needed for the targets
+	Waiting                // for dependencies
+	Deciding               // a worker looks whether it is fresh
+	Queued                 // stale, waits for a slot
+	Running                // an attempt runs
+	Resting                // between two tries, holds no slot
+	IsFresh                // done: nothing had to run
+	Ran                    // done: an attempt succeeded
+	Failed                 // done: its last attempt failed, or it could not be decided
+	Skipped                // done: a dependency failed or was skipped, or when = false
+	Cancelled              // done: the build stopped before it could run
+	WouldRun               // done, plan only: stale
+	Unknown                // done, plan only: cannot be decided until a dependency has run
+)
+
+var stateNames = map[State]string{
+	Unwanted: "unwanted", Waiting: "waiting", Deciding: "deciding", Queued: "queued", Running: "running",
+	Resting: "resting", IsFresh: "fresh", Ran: "ran", Failed: "failed", Skipped: "skipped",
+	Cancelled: "cancelled", WouldRun: "stale", Unknown: "unknown",
+}
+
+// String returns the state as it is printed.
+func (s State) String() string { return stateNames[s] }
+
+// Final reports whether the node is done.
+func (s State) Final() bool { return s >= IsFresh }
+
+// legal lists the transitions. set panics on any other, so state cannot be lost in a corner.
+var legal = map[State][]State{
+	Unwanted: {Waiting},
+	Waiting:  {Deciding, Skipped, Cancelled, Unknown},
+	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled},
+	Queued:   {Running, Cancelled},
+	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding},
+	Resting:  {Queued, Cancelled},
+}
+
+// nodeState is what the scheduler knows of a node. Only the scheduler goroutine touches it.
+type nodeState struct {
+	state    State
+	waiting  int // dependencies that are not done
+	left     left
+	decision Decision
+	result   NodeResult
+	tries    int // attempts in this build that used up a try
+	infra    int // attempts in this build that the machine spoiled
+	redone   int // decisions repeated because a source changed
+}
+
+// NodeResult is what a build or plan says of one node.
+type NodeResult struct {
+	Address  lang.Address
+	State    State
+	Reason   Reason        // why it ran or would run
+	Key      cache.Key     // zero while unknown
+	Manifest []byte        // plan only: what the key is the digest of
+	Ordinal  int           // of the attempt that it reads, or that failed
+	Outcome  cache.Outcome // of the attempt made in this build
+	Message  string        // for people: why it failed or was skipped
+	Cause    lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
+	Withheld bool          // Skipped because of when = false
+	Found    bool          // IsFresh by an attempt that this campaign had not selected
+	Restored bool          // IsFresh, and outputs were or would be put in place
+	Differ   []string      // paths that were missing or edited
+	Warnings []string
+	Duration time.Duration // of the attempts made in this build
+	Diags    lang.Diagnostics
+}
+
+// set is the only place where a node's state changes.
+func (s *scheduler) set(id graph.NodeID, to State) {
+	n := &s.nodes[id]
+	for _, ok := range legal[n.state] {
+		if ok == to {
+			n.state = to
+			n.result.State = to
+			return
+		}
+	}
+	panic(fmt.Sprintf("BUG: node %s goes from %s to %s", s.graph.Node(id).Address, n.state, to))
+}

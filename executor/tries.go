@@ -1,0 +1,193 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// infraTries is how often trouble of the machine may spoil attempts of one node in one build; they
+// use none of the task's own tries.
+const infraTries = 2
+
+// maxRedone bounds how often a node is decided again because its sources keep changing under it.
+const maxRedone = 5
+
+// start admits what may start.
+func (s *scheduler) start(ctx context.Context) {
+	for s.halted == "" {
+		id, ok := s.admit.pop()
+		if !ok {
+			return
+		}
+		s.set(id, Running)
+		s.running++
+		inst, dec := s.graph.Node(id).Instance, s.nodes[id].decision
+		go func() {
+			s.ended <- s.b.attempt(ctx, endedMsg{id: id}, inst, dec)
+		}()
+	}
+}
+
+// takeEnd takes the end of an attempt.
+func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
+	n := &s.nodes[m.id]
+	inst := s.graph.Node(m.id).Instance
+	s.admit.release(inst)
+	n.result.Duration += m.duration
+	if m.found {
+		n.decision.Attempt, n.decision.Verdict, n.decision.Answer = m.attempt, m.verdict, Fresh
+		n.result.Reason = Reason{}
+		s.takeFresh(ctx, m.id)
+		return
+	}
+	s.report(m, inst)
+	at := &m.attempt
+	n.result.Ordinal, n.result.Outcome, n.result.Message = at.Ordinal, at.Outcome, at.Message
+	n.result.Warnings = m.verdict.Warnings
+	switch {
+	case m.changed && n.redone < maxRedone && s.halted == "":
+		n.redone++
+		s.ask(m.id)
+	case m.err != nil:
+		s.takeTrouble(ctx, m)
+	case at.State != cache.Ended:
+		n.decision.Attempt, n.decision.Verdict = *at, m.verdict
+		s.takeUnjudged(ctx, m.id)
+	case at.Outcome == cache.OK || at.Outcome == cache.Partial:
+		s.takeSuccess(ctx, m)
+	default:
+		s.takeFailure(ctx, m)
+	}
+}
+
+// report tells the sink, the journal and the ledger about an attempt.
+func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
+	at := m.attempt
+	if at.Ordinal == 0 {
+		return
+	}
+	s.emit(event.Event{
+		Kind: event.AttemptEnded, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
+		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration,
+	})
+	s.records.ended(inst.Address, at)
+	if s.b.Account != nil {
+		s.b.Account(accountOf(inst, at, false))
+	}
+}
+
+func (s *scheduler) takeSuccess(ctx context.Context, m endedMsg) {
+	n := &s.nodes[m.id]
+	n.result.Message = ""
+	n.left = leftBy(n.decision.Action, m.attempt)
+	s.records.selected(s.graph.Node(m.id).Address, m.attempt, m.attempt.Reason)
+	s.done(ctx, m.id, Ran)
+}
+
+// takeTrouble ends a node whose attempt could not be recorded, or that could not be started.
+func (s *scheduler) takeTrouble(ctx context.Context, m endedMsg) {
+	if errors.Is(m.err, context.Canceled) {
+		s.nodes[m.id].result.Message = "the build was stopped"
+		s.stopped(m.id)
+		return
+	}
+	s.fail(ctx, m.id, cache.Infra, m.err.Error())
+}
+
+// stopped ends a running node because the build was stopped.
+func (s *scheduler) stopped(id graph.NodeID) {
+	s.set(id, Cancelled)
+	s.open--
+}
+
+// takeFailure tries again where the policy says so, else ends the node.
+func (s *scheduler) takeFailure(ctx context.Context, m endedMsg) {
+	n := &s.nodes[m.id]
+	inst := s.graph.Node(m.id).Instance
+	at := &m.attempt
+	if at.Outcome == cache.Cancelled {
+		s.stopped(m.id)
+		return
+	}
+	if s.halted == "" && s.triesAgain(n, inst, at) {
+		n.decision.Reason = Reason{Kind: LastFailed, Ordinal: at.Ordinal, Outcome: at.Outcome, Messages: nonEmpty(at.Message)}
+		s.rest(m.id, s.pause(n, inst))
+		return
+	}
+	s.fail(ctx, m.id, at.Outcome, at.Message)
+}
+
+// retryCause names the word of retry.on that covers an outcome.
+var retryCause = map[cache.Outcome]string{
+	cache.Failed: "crash", cache.TimedOut: "timeout", cache.Stalled: "stall", cache.Rejected: "contract",
+}
+
+// triesAgain says whether the policy grants another try, and counts it.
+func (s *scheduler) triesAgain(n *nodeState, inst *lang.Instance, at *cache.Attempt) bool {
+	if at.Outcome == cache.Infra {
+		n.infra++
+		return n.infra <= infraTries && !strings.Contains(at.Message, "no space left")
+	}
+	n.tries++
+	return slices.Contains(inst.Retry.On, retryCause[at.Outcome]) && n.tries < inst.Retry.Attempts
+}
+
+// maxPause bounds the back-off between two tries.
+const maxPause = 10 * time.Minute
+
+// pause doubles the declared back-off with each try and spreads it by a quarter either way.
+func (s *scheduler) pause(n *nodeState, inst *lang.Instance) time.Duration {
+	d := inst.Retry.Backoff
+	for i := 1; i < n.tries && d < maxPause; i++ {
+		d *= 2
+	}
+	d = min(d, maxPause)
+	return time.Duration(float64(d) * (0.75 + s.b.Jitter()/2))
+}
+
+// rest waits before the next try without holding a slot.
+func (s *scheduler) rest(id graph.NodeID, d time.Duration) {
+	s.set(id, Resting)
+	s.resting++
+	after := s.b.After(d)
+	go func() {
+		select {
+		case <-after:
+		case <-s.quit:
+			return
+		}
+		select {
+		case s.rested <- id:
+		case <-s.quit:
+		}
+	}()
+}
+
+// requeue puts a rested node back in line, unless the build stopped meanwhile.
+func (s *scheduler) requeue(id graph.NodeID) {
+	if s.nodes[id].state != Resting {
+		return
+	}
+	s.set(id, Queued)
+	s.admit.push(id, s.graph.Node(id).Instance)
+}
+
+// accountOf is the ledger line of an attempt.
+func accountOf(inst *lang.Instance, at cache.Attempt, hit bool) Account {
+	acc := Account{Attempt: at, Hit: hit, Pool: inst.Pool}
+	if p := inst.Profile; p != nil {
+		acc.Profile, acc.Model = p.Name, p.Model
+		if acc.Pool == "" {
+			acc.Pool = p.Agent.Pool
+		}
+	}
+	return acc
+}

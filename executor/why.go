@@ -1,0 +1,122 @@
+package executor
+
+import (
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// reason says why a node is stale. The order is from what a person did to what the files say: the
+// first that applies is what the user can act on.
+func (d *Decider) reason(inst *lang.Instance, dec *Decision, attempts []cache.Attempt, seen *sightings) Reason {
+	switch {
+	case !inst.Cache:
+		return Reason{Kind: NeverCached}
+	case seen.damage != nil:
+		return damageReason(seen)
+	}
+	if r, ok := d.retryReason(dec, attempts); ok {
+		return r
+	}
+	if seen.failing != nil {
+		return Reason{Kind: FailsContract, Ordinal: seen.ordinal, Messages: seen.failing.Messages}
+	}
+	if r, ok := lastReason(attempts); ok {
+		return r
+	}
+	if r, ok := d.changeReason(dec); ok {
+		return r
+	}
+	return Reason{Kind: FirstAttempt}
+}
+
+func damageReason(seen *sightings) Reason {
+	r := Reason{Kind: BlobCorrupt, Ordinal: seen.ordinal, Detail: seen.damage.Error()}
+	if cache.IsMissing(seen.damage) {
+		r.Kind = BlobMissing
+	}
+	return r
+}
+
+// retryReason applies when the attempt that the address read last was retried, or when the attempts
+// of the key were discarded by another campaign that shares the store.
+func (d *Decider) retryReason(dec *Decision, attempts []cache.Attempt) (Reason, bool) {
+	if last, ok := d.View.Last[dec.Action.Address]; ok {
+		if r, gone := d.View.DiscardedBy(last.Attempt); gone {
+			out := Reason{Kind: Retried, Who: r.Who, Why: r.Why, When: r.Time, RetryID: r.ID, Ordinal: last.Ordinal}
+			if last.Key != dec.Key {
+				out.Changes = d.changesSince(last.Attempt, dec.Manifest)
+			}
+			return out, true
+		}
+	}
+	for i := len(attempts) - 1; i >= 0; i-- {
+		a := attempts[i]
+		if r, gone := d.View.DiscardedBy(journal.Attempt{Key: a.Key, Ordinal: a.Ordinal}); gone {
+			return Reason{Kind: Retried, Who: r.Who, Why: r.Why, When: r.Time, RetryID: r.ID, Ordinal: a.Ordinal}, true
+		}
+		if a.Discarded != nil && countsIfKept(&a) {
+			return Reason{Kind: DiscardedBy, Who: a.Discarded.Who, Why: a.Discarded.Why, When: a.Discarded.When, RetryID: a.Discarded.ID, Ordinal: a.Ordinal, Detail: a.Discarded.Campaign}, true
+		}
+	}
+	return Reason{}, false
+}
+
+func countsIfKept(a *cache.Attempt) bool {
+	return a.Captured != nil && (a.Outcome == cache.OK || a.Outcome == cache.Partial)
+}
+
+// lastReason applies when the newest attempt of the key did not succeed.
+func lastReason(attempts []cache.Attempt) (Reason, bool) {
+	if len(attempts) == 0 {
+		return Reason{}, false
+	}
+	a := attempts[len(attempts)-1]
+	if a.State != cache.Ended || a.Outcome == cache.Interrupted {
+		return Reason{Kind: Interrupted, Ordinal: a.Ordinal, Outcome: cache.Interrupted}, true
+	}
+	if a.Outcome == cache.OK || a.Outcome == cache.Partial {
+		return Reason{}, false
+	}
+	return Reason{Kind: LastFailed, Ordinal: a.Ordinal, Outcome: a.Outcome, Messages: nonEmpty(a.Message)}, true
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// changeReason applies when the address read an attempt of another key before.
+func (d *Decider) changeReason(dec *Decision) (Reason, bool) {
+	last, ok := d.View.Last[dec.Action.Address]
+	if !ok || last.Key == dec.Key {
+		return Reason{}, false
+	}
+	return Reason{Kind: Changed, Ordinal: last.Ordinal, Changes: d.changesSince(last.Attempt, dec.Manifest)}, true
+}
+
+// changesSince compares with the manifest of an earlier attempt. A manifest that is gone leaves the
+// changes unknown, which is no reason to fail.
+func (d *Decider) changesSince(last journal.Attempt, manifest []byte) []Change {
+	old, err := d.manifestOf(last)
+	if err != nil {
+		return nil
+	}
+	return DiffManifests(old, manifest)
+}
+
+// maxManifest bounds a manifest that is read back; the largest prompt is 256 KiB.
+const maxManifest = 64 << 20
+
+func (d *Decider) manifestOf(at journal.Attempt) ([]byte, error) {
+	a, ok, err := findAttempt(d.Store, at)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, cache.ErrMissing{}
+	}
+	return cache.ReadAll(d.Store, a.Manifest, maxManifest)
+}

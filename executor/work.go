@@ -1,0 +1,271 @@
+package executor
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/filelock"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+const (
+	workLock = "lock"     // held by the builder for as long as it lives
+	workList = "attempts" // one line an attempt directory: number, key, ordinal, address
+)
+
+// WorkDir is the directory of one build below the store's work directory. Attempt directories in it
+// have short names, since programs put sockets below them. A list beside them says which attempt each
+// belongs to, so a later build can capture what a killed one left.
+type WorkDir struct {
+	dir  string
+	lock *os.File
+	list *os.File
+
+	mu sync.Mutex
+	n  int
+}
+
+// NewWorkDir makes and locks the directory for a build.
+func NewWorkDir(store cache.Store, build string) (*WorkDir, error) {
+	w := &WorkDir{dir: filepath.Join(store.Workdir(), build)}
+	if err := w.open(); err != nil {
+		_ = w.Close()
+		return nil, fmt.Errorf("make work directory: %w", err)
+	}
+	return w, nil
+}
+
+func (w *WorkDir) open() error {
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return err
+	}
+	var err error
+	if w.lock, err = os.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return err
+	}
+	ok, err := filelock.Try(w.lock, 0, 0)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("%s is in use", w.dir)
+	}
+	w.list, err = os.OpenFile(filepath.Join(w.dir, workList), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	return err
+}
+
+// begin names a new attempt directory. The runner makes it.
+func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n++
+	name := strconv.Itoa(w.n)
+	if _, err := fmt.Fprintf(w.list, "%s %s %d %s\n", name, k, ordinal, a); err != nil {
+		return "", fmt.Errorf("list attempt directory: %w", err)
+	}
+	return filepath.Join(w.dir, name), nil
+}
+
+// Close gives the directory up and removes it unless attempt directories are left in it.
+func (w *WorkDir) Close() error {
+	removeIfIdle(w.dir)
+	for _, f := range []*os.File{w.list, w.lock} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	return nil
+}
+
+// removeIfIdle removes the directory of a build that holds no attempt directory.
+func removeIfIdle(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			return
+		}
+	}
+	_ = os.Remove(filepath.Join(dir, workList))
+	_ = os.Remove(filepath.Join(dir, workLock))
+	_ = os.Remove(dir)
+}
+
+// stoppedByCrash marks what was captured of an attempt whose builder died. No contract can make such
+// bytes count.
+const stoppedByCrash = "crash"
+
+// Rescue is what a build does about builds that died.
+type Rescue struct {
+	Store      cache.Store
+	Salvager   Salvager
+	KillStrays func(build string) // kills processes that a dead build left
+	Reap       func(dir string)
+	Now        func() time.Time
+}
+
+// Rescued is one attempt that was found interrupted.
+type Rescued struct {
+	Address lang.Address
+	Attempt cache.Attempt
+}
+
+// Run looks at the work directory of every build whose owner is dead. What an attempt left is
+// captured as leftovers, the attempt ends as interrupted, and its directory is removed. An attempt
+// that was captured before the crash is left to be judged by the next decision. Directories whose
+// bytes cannot be captured stay.
+func (r *Rescue) Run(ctx context.Context) ([]Rescued, error) {
+	builds, err := os.ReadDir(r.Store.Workdir())
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read work directory: %w", err)
+	}
+	var out []Rescued
+	for _, b := range builds {
+		found, err := r.build(ctx, filepath.Join(r.Store.Workdir(), b.Name()), b.Name())
+		out = append(out, found...)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (r *Rescue) build(ctx context.Context, dir, build string) ([]Rescued, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, workLock), os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil // not a build's directory, or one that is just being made
+	}
+	defer func() { _ = lock.Close() }()
+	if ok, err := filelock.Try(lock, 0, 0); err != nil || !ok {
+		return nil, err
+	}
+	r.KillStrays(build)
+	var out []Rescued
+	for _, l := range readWorkList(dir) {
+		found, err := r.attempt(ctx, l)
+		if err != nil {
+			return out, err
+		}
+		if found != nil {
+			out = append(out, *found)
+		}
+	}
+	removeIfIdle(dir)
+	return out, nil
+}
+
+type workLine struct {
+	dir     string
+	key     cache.Key
+	ordinal int
+	address lang.Address
+}
+
+// readWorkList reads the list of a dead build. A torn last line names a directory that was never
+// made.
+func readWorkList(dir string) []workLine {
+	f, err := os.Open(filepath.Join(dir, workList))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	var out []workLine
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if l, ok := parseWorkLine(dir, s.Text()); ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func parseWorkLine(dir, text string) (workLine, bool) {
+	f := strings.SplitN(text, " ", 4)
+	if len(f) != 4 || strings.ContainsAny(f[0], "/.") || f[0] == "" {
+		return workLine{}, false
+	}
+	l := workLine{dir: filepath.Join(dir, f[0])}
+	var errs [3]error
+	l.key, errs[0] = cache.ParseKey(f[1])
+	l.ordinal, errs[1] = strconv.Atoi(f[2])
+	l.address, errs[2] = lang.ParseAddress(f[3])
+	return l, errs == [3]error{}
+}
+
+// attempt ends one attempt of a dead build.
+func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
+	attempts, err := r.Store.Attempts(l.key)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range attempts {
+		if a.Ordinal == l.ordinal && a.State == cache.Started {
+			return r.interrupted(ctx, l, a)
+		}
+	}
+	r.Reap(l.dir)
+	return nil, nil
+}
+
+func (r *Rescue) interrupted(ctx context.Context, l workLine, a cache.Attempt) (*Rescued, error) {
+	if _, err := os.Stat(l.dir); err == nil {
+		c, err := r.Salvager.Salvage(ctx, l.dir, nil, nil)
+		if err != nil {
+			return nil, nil // the only copy: it stays for a person
+		}
+		c.StoppedBy = stoppedByCrash
+		if err := r.Store.Append(cache.CapturedRecord(a.Key, a.Ordinal, c)); err != nil {
+			return nil, err
+		}
+		a.Captured = &c
+	}
+	a.State, a.Outcome, a.Message = cache.Ended, cache.Interrupted, "its build died"
+	if err := r.Store.Append(cache.EndedRecord(a.Key, a.Ordinal, a.Outcome, a.Message, r.Now())); err != nil {
+		return nil, err
+	}
+	if err := r.Store.Sync(); err != nil {
+		return nil, err
+	}
+	r.Reap(l.dir)
+	return &Rescued{Address: l.address, Attempt: a}, nil
+}
+
+// IdleWork returns the attempt directories of builds that do not run.
+func IdleWork(store cache.Store) ([]string, error) {
+	builds, err := os.ReadDir(store.Workdir())
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read work directory: %w", err)
+	}
+	var out []string
+	for _, b := range builds {
+		dir := filepath.Join(store.Workdir(), b.Name())
+		if ownerLives(dir) {
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("read work directory: %w", err)
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out, nil
+}
