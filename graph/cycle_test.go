@@ -72,28 +72,6 @@ func TestLongRingIsFoundInLinearSpace(t *testing.T) {
 	require.Empty(t, g.Order())
 }
 
-func TestOwnGroupIsACycle(t *testing.T) {
-	src := "depends_on = [group.review]"
-	b := newCamp().task("triage").task("dedupe", "triage")
-	b.c.Files = []lang.SourceFile{{Path: "campaign.hcl", Bytes: []byte(src)}}
-	b.c.Groups = []*lang.Group{{Name: "review", Range: at(90)}}
-	ref := &b.c.Tasks[1].Refs[0]
-	ref.How = "depends on"
-	ref.Range.Start.Byte, ref.Range.End.Byte = 14, 26
-	for _, task := range b.c.Tasks {
-		task.Group = "review"
-	}
-	_, ds := Build(b.c)
-	require.Len(t, ds, 1)
-	require.Equal(t, "UF3002", ds[0].Code)
-	require.Equal(t, "task.dedupe is in group.review and depends on group.review.", ds[0].Summary)
-	require.Equal(t, 90, ds[0].Related[0].Range.Start.Line)
-
-	b.c.Tasks[1].Group = "other"
-	_, ds = Build(b.c)
-	require.Empty(t, ds, "another group's members may be needed")
-}
-
 func TestUnreachedTasksAreWarnedOf(t *testing.T) {
 	b := newCamp().task("a").task("b", ">a").task("old").task("c", "b")
 	b.c.Default = []string{"c"}
@@ -102,20 +80,4 @@ func TestUnreachedTasksAreWarnedOf(t *testing.T) {
 	require.Equal(t, "UF3003", ds[0].Code)
 	require.Equal(t, lang.Warning, ds[0].Severity)
 	require.Contains(t, ds[0].Summary, "task.old")
-}
-
-func TestContradictoryTolerance(t *testing.T) {
-	b := newCamp().task("a").keyed("b", []string{"x", "y"}, "~a")
-	for _, inst := range b.last().Instances {
-		inst.Needs[0].All = true
-	}
-	_, ds := Build(b.c)
-	require.Len(t, ds, 1, "once for all instances")
-	require.Equal(t, "UF3005", ds[0].Code)
-
-	b = newCamp().task("a").task("b", "~a")
-	b.last().Instances[0].Workspace.Inherit = []lang.Address{{Task: "a"}}
-	_, ds = Build(b.c)
-	require.Len(t, ds, 1)
-	require.Equal(t, "UF3007", ds[0].Code)
 }

@@ -1,0 +1,165 @@
+package graph
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// The ways of mentioning a task that lang tells apart, see [lang.Ref].
+const (
+	howRefers    = "refers to"
+	howDependsOn = "depends on"
+	howTolerates = "tolerates"
+	howInherits  = "inherits"
+)
+
+// mentionCheck looks at how each task mentions another one: once too often, or in ways that
+// contradict each other.
+type mentionCheck struct {
+	files map[string][]byte
+	tasks map[string]*lang.Task
+	found lang.Diagnostics
+}
+
+func newMentionCheck(c *lang.Campaign) *mentionCheck {
+	m := &mentionCheck{files: make(map[string][]byte, len(c.Files)), tasks: make(map[string]*lang.Task, len(c.Tasks))}
+	for i := range c.Files {
+		m.files[c.Files[i].Path] = c.Files[i].Bytes
+	}
+	for _, t := range c.Tasks {
+		m.tasks[t.Name] = t
+	}
+	return m
+}
+
+// mentions are the first mentions of one task by another, by way.
+type mentions struct{ refers, dependsOn, tolerates, inherits *lang.Ref }
+
+// check reports on one task, in the order of its text. Most tasks mention others in one way only and
+// need no map.
+func (m *mentionCheck) check(t *lang.Task) {
+	for i := range t.Mentions {
+		if ref := &t.Mentions[i]; ref.How == howDependsOn || ref.Kind == lang.DataRef && m.never(ref.Task) || ref.How == howTolerates {
+			m.checkWays(t)
+			return
+		}
+	}
+}
+
+func (m *mentionCheck) checkWays(t *lang.Task) {
+	ways := map[string]*mentions{}
+	var order []string
+	for i := range t.Mentions {
+		ref := &t.Mentions[i]
+		w := ways[ref.Task]
+		if w == nil {
+			w = &mentions{}
+			ways[ref.Task] = w
+			order = append(order, ref.Task)
+		}
+		w.note(ref)
+	}
+	for _, name := range order {
+		w := ways[name]
+		m.redundant(name, w)
+		m.contradiction(t, name, w)
+		m.neverRuns(name, w)
+		m.unguarded(t, name, w)
+	}
+}
+
+// note keeps the first mention of each way.
+func (w *mentions) note(ref *lang.Ref) {
+	slot := map[string]**lang.Ref{howDependsOn: &w.dependsOn, howTolerates: &w.tolerates, howInherits: &w.inherits}[ref.How]
+	if strings.HasPrefix(ref.How, howRefers) {
+		slot = &w.refers
+	}
+	if slot != nil && *slot == nil {
+		*slot = ref
+	}
+}
+
+func (m *mentionCheck) report(severity lang.Severity, code string, at, also *lang.Ref, note, hint, summary string, args ...any) {
+	d := lang.Diagnostic{Severity: severity, Code: code, Subject: &at.Range, Summary: fmt.Sprintf(summary, args...), Hint: hint}
+	if also != nil {
+		d.Related = []lang.Related{{Range: also.Range, Message: note}}
+	}
+	m.found = append(m.found, d)
+}
+
+// redundant is UF3004. A group in depends_on is left alone: who lists a group does not pick members.
+func (m *mentionCheck) redundant(name string, w *mentions) {
+	if w.dependsOn == nil || w.refers == nil || w.refers.How != howRefers || strings.HasPrefix(m.text(w.dependsOn.Range), "group.") {
+		return
+	}
+	m.report(lang.Warning, "UF3004", w.dependsOn, w.refers, "it is referred to here",
+		"remove it, unless a change of any of its outputs is meant to run this task again",
+		"task.%s is already a dependency, by the reference at %s.", name, w.refers.Range)
+}
+
+// contradiction is UF3005 and UF3007.
+func (m *mentionCheck) contradiction(t *lang.Task, name string, w *mentions) {
+	if w.tolerates == nil {
+		return
+	}
+	if w.dependsOn != nil {
+		first, second := w.dependsOn, w.tolerates
+		if first.Range.Start.Byte > second.Range.Start.Byte {
+			first, second = second, first
+		}
+		m.report(lang.Error, "UF3005", second, first, "it is also here",
+			"keep it in depends_on when it must succeed, in tolerate when its absence is fine",
+			"task.%s is in both depends_on and tolerate; decide whether its failure matters.", name)
+	}
+	if w.inherits != nil {
+		m.report(lang.Error, "UF3007", w.inherits, w.tolerates, "its failure is tolerated here",
+			"take it out of tolerate, or inherit from another task",
+			"If task.%s fails there is no tree for task.%s to start from.", name, t.Name)
+	}
+}
+
+func (m *mentionCheck) never(name string) bool { t := m.tasks[name]; return t != nil && t.Never }
+
+// neverRuns is UF3008.
+func (m *mentionCheck) neverRuns(name string, w *mentions) {
+	if !m.never(name) || w.tolerates != nil {
+		return
+	}
+	for _, ref := range []*lang.Ref{w.dependsOn, w.refers, w.inherits} {
+		if ref != nil {
+			m.report(lang.Error, "UF3008", ref, &lang.Ref{Range: m.tasks[name].Range}, "its when is always false",
+				"tolerate it, or give its when a condition", "task.%s never runs, so neither does what needs it.", name)
+			return
+		}
+	}
+}
+
+// guard finds the ways of asking whether something is there.
+var guard = regexp.MustCompile(`\.(ok|exists|status)\b|\bnull\b|\b(try|can|coalesce)\(`)
+
+// unguarded is UF3006. It reads text, not expressions: a task that nowhere asks whether anything is
+// there cannot have a guard, and one that does is believed. A reference through a local is believed
+// too, since its text is elsewhere.
+func (m *mentionCheck) unguarded(t *lang.Task, name string, w *mentions) {
+	if w.tolerates == nil || w.refers == nil || w.refers.How != howRefers {
+		return
+	}
+	if guard.MatchString(m.text(t.Block)) || guard.Match(m.files[w.refers.Range.File]) && w.refers.Range.File != t.Range.File {
+		return
+	}
+	m.report(lang.Warning, "UF3006", w.refers, w.tolerates, "its failure is tolerated here",
+		"test .ok of the task or .exists of the output first",
+		"task.%s may have failed or been skipped, and then its outputs are not there.", name)
+}
+
+// text returns the text of a range; "" when the file was not read.
+func (m *mentionCheck) text(r lang.Range) string {
+	b, lo, hi := m.files[r.File], r.Start.Byte, r.End.Byte
+	if lo > hi || hi > len(b) {
+		return ""
+	}
+	return string(b[lo:hi])
+}
