@@ -39,6 +39,7 @@ func (l *loader) planned(n *node, name string) *argument {
 	a := n.arg(name)
 	if a != nil {
 		l.checkNames(a.expression, sitePlan)
+		l.checkTypes(a.expression, &checker{})
 	}
 	return a
 }

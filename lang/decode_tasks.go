@@ -27,6 +27,7 @@ type taskDef struct {
 	forEach  *argument
 	matrix   *argument
 	expand   *node
+	each     []eachKey // what for_each came to
 
 	dependsOn, after, tolerate, inherit, prefer []direct
 
@@ -53,6 +54,7 @@ func (l *loader) loadTasks() {
 	}
 	l.readPrompts()
 	for _, d := range l.ev.order {
+		l.checkRunTime(d)
 		l.linkTask(d)
 	}
 }

@@ -173,3 +173,6 @@ func itemKey(it hclsyntax.ObjectConsItem) (string, bool) {
 	}
 	return "", false
 }
+
+// valueRange returns the range of the value of a key of an object written out, else of the whole.
+func valueRange(x *expression, key string) hcl.Range { return axisRange(x, key) }

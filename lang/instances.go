@@ -44,6 +44,8 @@ func (l *loader) makeInstances(d *taskDef) {
 	if d.forEach != nil {
 		keys = l.eachKeys(d)
 	}
+	d.each = keys
+	l.checkPlanTime(d)
 	var all []*Instance
 	for _, k := range keys {
 		all = append(all, l.keyInstances(d, k)...)

@@ -17,6 +17,7 @@ type jsonType struct {
 	prim  cty.Type // string, number or bool; NilType for the others
 	elem  *jsonType
 	list  bool
+	limit bool                 // of a list: the schema has maxItems
 	attrs map[string]*jsonType // of a closed object
 }
 
@@ -195,7 +196,8 @@ func (r *schemaReader) read(doc any, depth int) *jsonType {
 	case "boolean":
 		return &jsonType{prim: cty.Bool}
 	case "array":
-		return &jsonType{list: true, elem: r.read(m["items"], depth+1)}
+		_, limit := m["maxItems"]
+		return &jsonType{list: true, limit: limit, elem: r.read(m["items"], depth+1)}
 	case "object":
 		return r.object(m, depth)
 	}

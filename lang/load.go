@@ -10,10 +10,11 @@ import (
 // loader is the state of one Load.
 type loader struct {
 	problems
-	opts Options
-	c    *Campaign
-	ev   *evaluator
-	decl *declarations
+	opts  Options
+	c     *Campaign
+	ev    *evaluator
+	decl  *declarations
+	typer *taskTypes
 
 	instances int // made so far
 }
@@ -34,7 +35,9 @@ func Load(o Options) (*Campaign, Diagnostics) {
 		l.load(names)
 	}
 	l.c.Files = l.ev.src.list()
-	return l.c, l.all()
+	ds := l.all()
+	ds.Sort()
+	return l.c, ds
 }
 
 func (l *loader) start(root string) {
@@ -42,6 +45,7 @@ func (l *loader) start(root string) {
 	l.c.Name = filepath.Base(root)
 	l.ev = newEvaluator(l.c, l.decl, newSources(root))
 	l.c.eval = l.ev
+	l.typer = newTaskTypes(l.ev)
 }
 
 // load runs the steps of the language page in order; each reports all it finds and goes on.
@@ -63,6 +67,7 @@ func (l *loader) load(names []string) {
 	l.loadGroups()
 	l.checkSets()
 	l.loadTasks()
+	l.checkLateLocals()
 	l.loadCampaignDefault()
 }
 

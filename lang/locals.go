@@ -14,6 +14,7 @@ type localDef struct {
 	late  bool      // it uses tasks, directly or through other locals
 	via   []use     // the uses of tasks and groups in it and in the locals behind it
 	value cty.Value // when not late
+	taint bool      // a sensitive variable is in it
 	files []string  // what file() and fileset() in it read, when not late
 
 	state int // of the walk that finds cycles: 0 new, 1 on the path, 2 done
@@ -112,10 +113,12 @@ func (l *loader) orderLocal(d *localDef, path []*localDef) {
 		if isTaskRoot(u.root) {
 			d.via = append(d.via, *u)
 		}
+		d.taint = d.taint || u.root == "var" && l.ev.sensitive[u.name]
 		if behind, ok := l.decl.locals[u.name]; ok && u.root == "local" {
 			l.orderLocal(behind, path)
 			d.via = append(d.via, behind.via...)
 			d.broken = d.broken || behind.broken
+			d.taint = d.taint || behind.taint
 			d.reads = d.reads.or(behind.reads)
 			d.files = append(d.files, behind.files...)
 		}
@@ -128,6 +131,9 @@ func (l *loader) orderLocal(d *localDef, path []*localDef) {
 func (l *loader) evalLocal(d *localDef) {
 	d.value = cty.DynamicVal
 	if d.broken || d.late {
+		return
+	}
+	if l.checkTypes(d.expression, &checker{}); d.broken {
 		return
 	}
 	rec := &readRecorder{src: l.ev.src}

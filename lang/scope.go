@@ -22,6 +22,7 @@ type evaluator struct {
 	groups    map[string]*groupDef
 	byAddress map[Address]*Instance
 	prompts   map[string]*prompt
+	sensitive map[string]bool      // variables that hold secrets
 	jsonTypes map[string]*jsonType // by contract: what its schema closes
 }
 
@@ -35,6 +36,7 @@ func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {
 		groups:    map[string]*groupDef{},
 		byAddress: map[Address]*Instance{},
 		prompts:   map[string]*prompt{},
+		sensitive: map[string]bool{},
 		jsonTypes: map[string]*jsonType{},
 	}
 }

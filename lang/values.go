@@ -73,16 +73,12 @@ func (l *loader) planTime(s *scope, a *argument) (cty.Value, bool) {
 	if a.constant != cty.NilVal {
 		return a.constant, true
 	}
-	if a.broken || !l.known(a.name, a.expression) {
+	if a.broken || !l.known(a.name, a.expression) || !l.noSecret(a) {
 		return cty.NilVal, false
 	}
 	v, ds := s.eval(a.expression)
 	if ds.HasErrors() {
 		l.evalProblems(ds, a.place)
-		return cty.NilVal, false
-	}
-	if isSecret(v) {
-		l.error("UF7301", a.place, "A sensitive variable reaches %s. Secrets may only be passed in secrets.", a.name)
 		return cty.NilVal, false
 	}
 	return v, true

@@ -287,6 +287,7 @@ func constantFrom(text string) (v cty.Value, problem string) {
 // finishVariable returns the value expressions see.
 func (l *loader) finishVariable(d *variableDef) cty.Value {
 	v := d.value
+	l.ev.sensitive[d.node.name] = d.sensitive
 	switch {
 	case d.broken:
 		return cty.DynamicVal
@@ -378,6 +379,7 @@ func (l *loader) validationNames(d *variableDef, a *argument) bool {
 		}
 	}
 	l.checkNames(a.expression, sitePlan)
+	l.checkTypes(a.expression, &checker{})
 	return !a.broken
 }
 

@@ -1,0 +1,357 @@
+package lang
+
+import (
+	"github.com/zclconf/go-cty/cty"
+)
+
+// checkTypes runs the checker over an expression and marks it broken when it finds an error. c says
+// which symbols of an instance there are.
+func (l *loader) checkTypes(x *expression, c *checker) *typ {
+	if x.broken {
+		return anyType
+	}
+	if x.constant != cty.NilVal {
+		return typeOfValue(x.constant)
+	}
+	defer l.recovered(x.place)
+	c.ev, c.probs, c.typer = l.ev, &l.problems, l.typer
+	before := l.errors
+	t := c.check(x.syntax)
+	if l.errors > before {
+		x.broken = true
+		return anyType
+	}
+	return t
+}
+
+// checkLateLocals checks the locals that use tasks, used or not.
+func (l *loader) checkLateLocals() {
+	l.typer.reader = nil
+	for _, d := range l.decl.order {
+		if d.late {
+			l.checkTypes(d.expression, &checker{})
+		}
+	}
+}
+
+// noSecret reports a sensitive variable in an argument that is not made for it.
+func (l *loader) noSecret(a *argument) bool {
+	u, ok := l.secretUse(a.expression)
+	if !ok {
+		return true
+	}
+	l.error("UF7301", u.place, "A sensitive variable reaches %s. Secrets may only be passed in secrets.", a.name)
+	a.broken = true
+	return false
+}
+
+// secretUse returns the first use of a sensitive variable, directly or through a local.
+func (l *loader) secretUse(x *expression) (*use, bool) {
+	for i := range x.uses {
+		u := &x.uses[i]
+		if u.root == "var" && l.ev.sensitive[u.name] {
+			return u, true
+		}
+		if d := l.decl.locals[u.name]; u.root == "local" && d != nil && d.taint {
+			return u, true
+		}
+	}
+	return nil, false
+}
+
+// instanceRoots are the types of the symbols that belong to an instance of d. At plan time self has no
+// outputs yet: they are being decided.
+func (l *loader) instanceRoots(d *taskDef, planTime bool) map[string]*typ {
+	roots := map[string]*typ{
+		"loop": objectOf(map[string]*typ{"index": numberType, "count": numberType}),
+		"item": anyType,
+		"vars": anyType,
+		"self": l.selfType(d, planTime),
+	}
+	if d.forEach != nil {
+		vals := make([]cty.Value, 0, len(d.each))
+		for _, k := range d.each {
+			vals = append(vals, k.value)
+		}
+		roots["each"] = objectOf(map[string]*typ{"key": stringType, "value": unionOfValues(vals)})
+	}
+	if d.matrix != nil {
+		roots["matrix"] = matrixType(d)
+	}
+	return roots
+}
+
+func (l *loader) selfType(d *taskDef, planTime bool) *typ {
+	attrs := map[string]*typ{"name": stringType, "id": stringType, "key": stringType}
+	t := objectOf(attrs)
+	if planTime {
+		t.hints = map[string]advice{"outputs": {"UF2007", "self.outputs is not available here: outputs are decided first."}}
+		return t
+	}
+	outputs := map[string]*typ{}
+	for _, n := range d.outputs {
+		outputs[n.name] = objectOf(map[string]*typ{"path": stringType, "contract": stringType})
+	}
+	attrs["outputs"] = objectOf(outputs)
+	if d.task.Series {
+		attrs["previous"] = l.typer.instance(d, false)
+	} else {
+		t.hints = map[string]advice{"previous": {"UF2101", `self.previous is only available with loop_mode = "series".`}}
+	}
+	return t
+}
+
+// matrixType is the type of matrix, over all cells.
+func matrixType(d *taskDef) *typ {
+	values := map[string][]cty.Value{}
+	for _, i := range append(append([]*Instance(nil), d.task.Instances...), d.cells...) {
+		if m := i.late.matrix; m != cty.NilVal {
+			for k, v := range m.AsValueMap() {
+				values[k] = append(values[k], v)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return anyType
+	}
+	attrs := map[string]*typ{}
+	for k, vs := range values {
+		attrs[k] = unionOfValues(vs)
+	}
+	return objectOf(attrs)
+}
+
+// checkPlanTime checks the arguments of a task that are evaluated at plan time.
+func (l *loader) checkPlanTime(d *taskDef) {
+	roots := l.instanceRoots(d, true)
+	check := func(a *argument) {
+		if a != nil && a.spec != nil && a.spec.Phase == PlanTime && a.constant == cty.NilVal {
+			if _, late := l.lateSource(a.expression); !late { // reported when it is evaluated
+				l.checkTypes(a.expression, &checker{roots: roots})
+			}
+		}
+	}
+	for _, name := range sortedKeys(d.settings) {
+		check(d.settings[name])
+	}
+	blocks := append(append([]*node(nil), d.outputs...), d.node.all("input")...)
+	blocks = append(blocks, d.node.all("export")...)
+	for _, b := range append(blocks, d.retry, d.expand, d.node.block("workspace")) {
+		if b != nil {
+			for _, a := range b.args {
+				check(a)
+			}
+		}
+	}
+}
+
+// checkRunTime checks everything of a task that is evaluated at run time, its prompts included.
+func (l *loader) checkRunTime(d *taskDef) {
+	if d.broken {
+		return
+	}
+	l.typer.reader = d
+	roots := l.instanceRoots(d, false)
+	if d.expand != nil {
+		roots["item"] = l.checkExpand(d, roots)
+	}
+	var guarded []string
+	check := func(a *argument) *typ {
+		if _, secret := l.secretUse(a.expression); secret && !l.noSecret(a) {
+			return anyType
+		}
+		return l.checkTypes(a.expression, &checker{roots: roots, guarded: guarded})
+	}
+	if a := d.settings["when"]; a != nil {
+		l.needs2110(a, check(a), "true or false", func(t *typ) bool { return operandOK(t, cty.Bool) })
+		guarded = (&checker{ev: l.ev}).guards(a.syntax) // holds for everything the task does
+	}
+	vars := objectOf(map[string]*typ{})
+	for _, a := range d.vars {
+		t := check(a)
+		l.needs2110(a, t, "an object", objectLike)
+		vars = addAttributes(vars, t)
+	}
+	roots["vars"] = vars
+	for _, a := range d.env {
+		l.checkTextMap(a, check(a))
+	}
+	if a := d.settings["secrets"]; a != nil {
+		l.checkTextMap(a, l.checkTypes(a.expression, &checker{roots: roots}))
+	}
+	l.checkBody(d, roots, guarded, check)
+}
+
+// needs2110 reports an argument none of whose values has the right type.
+func (l *loader) needs2110(a *argument, t *typ, what string, ok func(*typ) bool) {
+	for _, x := range t.alternatives() {
+		if x.shape != anyShape && !ok(x) {
+			l.error("UF2110", a.place, "%s needs %s, not %s.", a.name, what, x)
+			a.broken = true
+			return
+		}
+	}
+}
+
+func objectLike(t *typ) bool {
+	return t.shape == objectShape || t.shape == mapShape || t.shape == nullShape
+}
+
+// addAttributes merges the attributes of an object into another type; the later ones win.
+func addAttributes(to, t *typ) *typ {
+	if to.shape != objectShape || t.shape != objectShape {
+		if t.shape == nullShape {
+			return to
+		}
+		return anyType
+	}
+	n := objectOf(map[string]*typ{})
+	n.open = to.open || t.open
+	for k, v := range to.attrs {
+		n.attrs[k] = v
+	}
+	for k, v := range t.attrs {
+		n.attrs[k] = v
+	}
+	return n
+}
+
+// checkTextMap checks a map of texts, such as env: null unsets a name.
+func (l *loader) checkTextMap(a *argument, t *typ) {
+	l.needs2110(a, t, "a map of strings", objectLike)
+	for _, x := range t.alternatives() {
+		for _, k := range sortedKeys(x.attrs) {
+			if !envName.MatchString(k) {
+				l.badEnvName(a, k)
+			}
+			if !x.attrs[k].textual() {
+				l.error("UF2104", valueRange(a.expression, k), "%s.%s is %s and cannot be put into text.", a.name, k, x.attrs[k]).
+					hint("Use join() or jsonencode().")
+				a.broken = true
+			}
+		}
+	}
+}
+
+// checkBody checks what the task runs.
+func (l *loader) checkBody(d *taskDef, roots map[string]*typ, guarded []string, check func(*argument) *typ) {
+	if d.body == nil {
+		return
+	}
+	switch d.body.name {
+	case "command":
+		l.checkCommand(d.body, check(d.body))
+	case "prompt_text":
+		t := check(d.body)
+		if !t.textual() {
+			l.error("UF2104", d.body.place, "prompt_text is %s and cannot be put into text.", t)
+		}
+	case "prompt":
+		for _, p := range d.contents {
+			if p.expression != nil {
+				l.checkPrompt(p, roots, guarded)
+			}
+		}
+	}
+}
+
+func (l *loader) checkPrompt(p *prompt, roots map[string]*typ, guarded []string) {
+	if u, secret := l.secretUse(p.expression); secret {
+		l.error("UF7302", u.place, "A sensitive variable reaches this prompt.").
+			because("Prompts are stored and shown.").hint("Pass it in secrets; the agent finds it in its environment.")
+		p.broken = true
+		return
+	}
+	t := l.checkTypes(p.expression, &checker{roots: roots, guarded: guarded})
+	if !t.textual() {
+		l.error("UF2104", p.place, "The prompt is %s and cannot be put into text.", t)
+	}
+}
+
+func (l *loader) checkCommand(a *argument, t *typ) {
+	if a.broken || t.shape == anyShape {
+		return
+	}
+	_, elem, ok := t.elements()
+	if !ok || t.shape == objectShape || t.shape == mapShape {
+		l.error("UF7101", a.place, "command needs a list of strings, not %s.", t).
+			hint("To run a line of shell: command = [\"sh\", \"-c\", \"…\"].")
+		a.broken = true
+		return
+	}
+	if t.shape == tupleShape && len(t.elems) == 0 {
+		l.error("UF7101", a.place, "command is empty.")
+	}
+	parts := []*typ{elem}
+	if t.shape == tupleShape {
+		parts = t.elems
+	}
+	for i, e := range parts {
+		if !e.textual() || e.shape == nullShape {
+			l.error("UF7101", elementRange(a.expression, i), "command needs a list of strings, but this element is %s.", e)
+			a.broken = true
+		}
+	}
+}
+
+// checkExpand checks the expand block and returns the type of item.
+func (l *loader) checkExpand(d *taskDef, roots map[string]*typ) *typ {
+	items, key := d.expand.arg("items"), d.expand.arg("key")
+	item := anyType
+	if items != nil {
+		l.nestedExpand(d, items)
+		item = l.checkItems(d, items, l.checkTypes(items.expression, &checker{roots: roots}))
+	}
+	if key == nil {
+		return item
+	}
+	roots["item"] = item
+	t := l.checkTypes(key.expression, &checker{roots: roots})
+	if !key.broken && (!key.usesRoot("item") || !t.textual() || t.shape == boolShape) {
+		l.error("UF4103", key.place, "key must use item.* and give text, but this is %s.", t)
+	}
+	return item
+}
+
+func (l *loader) checkItems(d *taskDef, a *argument, t *typ) *typ {
+	if a.broken {
+		return anyType
+	}
+	if t.shape == anyShape || t.shape == listShape && !t.limit {
+		l.boundedItems(d)
+	}
+	if t.shape == anyShape {
+		return anyType
+	}
+	_, elem, ok := t.elements()
+	good := ok && (t.shape == listShape || t.shape == tupleShape || t.shape == unionShape)
+	if good {
+		for _, x := range elem.alternatives() {
+			good = good && (x.shape == objectShape || x.shape == mapShape || x.shape == anyShape)
+		}
+	}
+	if !good {
+		l.error("UF4102", a.place, "This is %s; expand needs a list of objects.", t)
+		return anyType
+	}
+	return elem
+}
+
+// boundedItems warns when neither the block nor the schema bounds the fan-out.
+func (l *loader) boundedItems(d *taskDef) {
+	if d.expand.arg("max_items") == nil {
+		l.warn("UF4106", d.expand.header, "Nothing bounds this list: a planner could make %s.", plural(l.c.MaxDynamicTasks, "task")).
+			hint("Set max_items, or maxItems in the schema of the list.")
+	}
+}
+
+// nestedExpand reports expand over what an expanded task wrote: one level only.
+func (l *loader) nestedExpand(d *taskDef, items *argument) {
+	for _, u := range l.ev.lateUses(items.expression) {
+		if t := l.ev.tasks[u.name]; u.root == "task" && t != nil && t != d && t.expand != nil {
+			l.error("UF4104", u.place, "One level only: task.%s is itself expanded.", u.name).
+				also(t.expand.header, "its expand block is here")
+			items.broken = true
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// taskTypes finds the types of declared symbols, each once.
+type taskTypes struct {
+	ev     *evaluator
+	tasks  map[string]*typ
+	locals map[string]*typ
+	reader *taskDef // the task whose expressions are checked: what it tolerates may be absent
+}
+
+func newTaskTypes(ev *evaluator) *taskTypes {
+	return &taskTypes{ev: ev, tasks: map[string]*typ{}, locals: map[string]*typ{}}
+}
+
+// declared returns the type of root.name.
+func (x *taskTypes) declared(c *checker, root, name string) *typ {
+	switch root {
+	case "var":
+		if v := x.ev.variables; v.Type().HasAttribute(name) {
+			return typeOfValue(v.GetAttr(name))
+		}
+	case "local":
+		return x.local(c, name)
+	case "task":
+		if d := x.ev.tasks[name]; d != nil {
+			return x.task(d, x.tolerates(d))
+		}
+	case "group":
+		if g := x.ev.groups[name]; g != nil {
+			return x.group(g)
+		}
+	default:
+		if v, ok := x.ev.named[root]; ok && v.Type().HasAttribute(name) {
+			return typeOfValue(v.GetAttr(name))
+		}
+	}
+	return anyType
+}
+
+// local returns the type of a local; late ones are checked for it.
+func (x *taskTypes) local(c *checker, name string) *typ {
+	d := x.ev.decl.locals[name]
+	if d == nil || d.broken {
+		return anyType
+	}
+	if !d.late {
+		if t, ok := x.locals[name]; ok {
+			return t
+		}
+		x.locals[name] = typeOfValue(d.value)
+		return x.locals[name]
+	}
+	if x.reader != nil && len(x.reader.tolerate) > 0 {
+		name += " for " + x.reader.task.Name
+	}
+	t, ok := x.locals[name]
+	if !ok {
+		x.locals[name] = anyType // ends a cycle, which is reported elsewhere
+		inner := &checker{ev: c.ev, probs: &problems{}, typer: x}
+		t = inner.check(d.syntax)
+		x.locals[name] = t
+	}
+	return t
+}
+
+// tolerates reports whether the reader may run without the task.
+func (x *taskTypes) tolerates(d *taskDef) bool {
+	if x.reader == nil {
+		return false
+	}
+	for _, r := range x.reader.tolerate {
+		if r.root == "task" && r.name == d.task.Name || r.root == "group" && r.name == d.task.Group {
+			return true
+		}
+	}
+	return false
+}
+
+// task returns the type of task.NAME as the language page shapes it.
+func (x *taskTypes) task(d *taskDef, tolerated bool) *typ {
+	key := fmt.Sprint(d.task.Name, tolerated)
+	t, ok := x.tasks[key]
+	if !ok {
+		t = x.shaped(d, x.instance(d, tolerated))
+		x.tasks[key] = t
+	}
+	return t
+}
+
+// shaped gives the type of one instance the form of the whole task.
+func (x *taskTypes) shaped(d *taskDef, one *typ) *typ {
+	if d.broken || len(d.task.Instances) == 0 && d.forEach == nil {
+		return anyType
+	}
+	all := listOf(one)
+	if d.forEach == nil {
+		return oneOrAllType(d, d.task.Instances, one, all)
+	}
+	attrs := map[string]*typ{"all": all}
+	byKey := map[string][]*Instance{}
+	for _, i := range d.task.Instances {
+		byKey[i.Address.Key] = append(byKey[i.Address.Key], i)
+	}
+	for k, is := range byKey {
+		attrs[k] = oneOrAllType(d, is, one, all)
+	}
+	t := objectOf(attrs)
+	t.open = len(d.task.Instances) == 0 // the keys are not known, or there are none: anything may be asked
+	t.hints = instanceHints(d.task.Name, "has for_each: write task."+d.task.Name+`["KEY"] for one instance or task.`+d.task.Name+".all for all of them")
+	return t
+}
+
+func oneOrAllType(d *taskDef, is []*Instance, one, all *typ) *typ {
+	single := len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
+	if single || d.task.Series && d.matrix == nil && d.expand == nil {
+		attrs := map[string]*typ{"all": all}
+		for k, v := range one.attrs {
+			attrs[k] = v
+		}
+		t := objectOf(attrs)
+		t.hints = one.hints
+		return t
+	}
+	t := objectOf(map[string]*typ{"all": all})
+	t.hints = instanceHints(d.task.Name, "has several instances: write task."+d.task.Name+".all")
+	return t
+}
+
+// instanceHints explains why what one instance has is not there.
+func instanceHints(name, text string) map[string]advice {
+	h := map[string]advice{}
+	for _, k := range []string{"outputs", "ok", "status", "dir", "id", "key", "loop", "task"} {
+		h[k] = advice{"UF2101", fmt.Sprintf("task.%s %s.", name, text)}
+	}
+	return h
+}
+
+// instance returns the type of one instance of a task.
+func (x *taskTypes) instance(d *taskDef, tolerated bool) *typ {
+	outputs := map[string]*typ{}
+	for _, n := range d.outputs {
+		outputs[n.name] = x.output(d, n, tolerated)
+	}
+	return objectOf(map[string]*typ{
+		"task": stringType, "id": stringType, "key": stringType, "loop": numberType,
+		"status": stringType, "ok": boolType, "dir": stringType, "outputs": objectOf(outputs),
+	})
+}
+
+// output returns the type of one output: what can be read of it depends on its contract.
+func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
+	attrs := map[string]*typ{"path": stringType, "exists": boolType, "digest": stringType, "contract": stringType}
+	t := objectOf(attrs)
+	t.hints = map[string]advice{}
+	contract := x.contractOf(n)
+	maybe := ""
+	if tolerated {
+		maybe = fmt.Sprintf("task.%s may have failed or been skipped, and this is null then", d.task.Name)
+	}
+	if n.arg("tree") != nil {
+		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it is a tree.", n.name)}
+		t.hints["text"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"text\": it is a tree.", n.name)}
+		return t
+	}
+	attrs["text"] = maybeNull(stringType, maybe)
+	switch {
+	case isJSONKind(contract):
+		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name]), maybe)
+	case contract == nil:
+		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it has no contract of kind json.", n.name)}
+	default:
+		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\" (contract.%s is %s).", n.name, contract.Name, contract.Kind)}
+	}
+	return t
+}
+
+// maybeNull is the type with the reason why it may be null at run time.
+func maybeNull(t *typ, why string) *typ {
+	if why == "" {
+		return t
+	}
+	n := *t
+	n.maybe, n.key = why, ""
+	return &n
+}
+
+func (x *taskTypes) contractOf(n *node) *Contract {
+	a := n.arg("contract")
+	if a == nil || len(a.uses) != 1 || a.uses[0].root != "contract" {
+		return nil
+	}
+	c, _ := x.ev.c.Contract(a.uses[0].name)
+	return c
+}
+
+// group returns the type of group.NAME: only .all, of members that may differ.
+func (x *taskTypes) group(g *groupDef) *typ {
+	var members []*typ
+	for _, d := range g.members {
+		if d.broken {
+			return anyType
+		}
+		if d != x.reader {
+			members = append(members, x.instance(d, x.tolerates(d)))
+		}
+	}
+	t := objectOf(map[string]*typ{"all": listOf(unionOf(members...))})
+	t.hints = map[string]advice{"": {"", "A group has .all, the list of every instance of its tasks."}}
+	return t
+}
+
+// unionOfValues is the type of a value that differs between instances.
+func unionOfValues(vals []cty.Value) *typ {
+	ts := make([]*typ, 0, len(vals))
+	for _, v := range vals {
+		t := *typeOfValue(v)
+		if len(vals) > 1 {
+			t.known, t.key = cty.NilVal, ""
+		}
+		ts = append(ts, &t)
+	}
+	return unionOf(ts...)
+}

@@ -1,0 +1,385 @@
+package lang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// shape is the kind of a typ.
+type shape int
+
+const (
+	anyShape    shape = iota // unchecked: an open schema, or what an error left behind
+	nullShape                // null and nothing else
+	stringShape              // the primitives
+	numberShape
+	boolShape
+	listShape   // a list or set; elem
+	mapShape    // keys unknown; elem
+	tupleShape  // elems, one for each element
+	objectShape // attrs
+	unionShape  // elems, one of these; a value of an instance depends on its key
+)
+
+// typ is what the checker knows of the value of an expression. Values of type *typ are shared and
+// never changed once they are handed out.
+type typ struct {
+	shape shape
+	elem  *typ
+	elems []*typ
+	attrs map[string]*typ
+	open  bool // an object that may have further attributes
+	set   bool // a list without order
+	limit bool // a list whose schema says how long it may get
+	known cty.Value
+	maybe string            // why it may be null at run time; "" when it never is, or nobody promised
+	hints map[string]advice // for attributes that are often asked for and are not there
+
+	key string // of the structure, made when it is first compared
+}
+
+// advice explains the absence of an attribute.
+type advice struct{ code, text string }
+
+var (
+	anyType    = &typ{shape: anyShape}
+	nullType   = &typ{shape: nullShape}
+	stringType = &typ{shape: stringShape}
+	numberType = &typ{shape: numberShape}
+	boolType   = &typ{shape: boolShape}
+)
+
+func listOf(e *typ) *typ { return &typ{shape: listShape, elem: e} }
+func mapOf(e *typ) *typ  { return &typ{shape: mapShape, elem: e} }
+
+func objectOf(attrs map[string]*typ) *typ { return &typ{shape: objectShape, attrs: attrs} }
+
+func tupleOf(elems []*typ) *typ { return &typ{shape: tupleShape, elems: elems} }
+
+// unionOf is one of several types; equal ones count once.
+func unionOf(ts ...*typ) *typ {
+	var distinct []*typ
+	for _, t := range ts {
+		alternatives := []*typ{t}
+		if t.shape == unionShape {
+			alternatives = t.elems
+		}
+		for _, a := range alternatives {
+			if a.shape == anyShape {
+				return anyType
+			}
+			distinct = addDistinct(distinct, a)
+		}
+	}
+	switch len(distinct) {
+	case 0:
+		return anyType
+	case 1:
+		return distinct[0]
+	}
+	return &typ{shape: unionShape, elems: distinct}
+}
+
+// addDistinct adds a type unless it is there; types that differ only in what is known become the type
+// that knows nothing.
+func addDistinct(ts []*typ, a *typ) []*typ {
+	for i, d := range ts {
+		if d == a {
+			return ts
+		}
+		if d.structure() == a.structure() {
+			ts[i] = d.general()
+			return ts
+		}
+	}
+	return append(ts, a)
+}
+
+// general is the type without the values that are known of it.
+func (t *typ) general() *typ {
+	n := *t
+	n.known = cty.NilVal
+	if t.elem != nil {
+		n.elem = t.elem.general()
+	}
+	if t.elems != nil {
+		n.elems = make([]*typ, len(t.elems))
+		for i, e := range t.elems {
+			n.elems[i] = e.general()
+		}
+	}
+	if t.shape == objectShape {
+		n.attrs = make(map[string]*typ, len(t.attrs))
+		for k, a := range t.attrs {
+			n.attrs[k] = a.general()
+		}
+	}
+	return &n
+}
+
+// structure is equal for types that no check can tell apart.
+func (t *typ) structure() string {
+	if t.key == "" {
+		t.key = t.makeStructure()
+	}
+	return t.key
+}
+
+func (t *typ) makeStructure() string {
+	var b strings.Builder
+	switch t.shape {
+	case listShape, mapShape:
+		b.WriteString(map[shape]string{listShape: "l", mapShape: "m"}[t.shape] + t.elem.structure())
+	case tupleShape, unionShape:
+		b.WriteString(map[shape]string{tupleShape: "t(", unionShape: "u("}[t.shape])
+		for _, e := range t.elems {
+			b.WriteString(e.structure() + ",")
+		}
+		b.WriteString(")")
+	case objectShape:
+		b.WriteString("o{")
+		for _, k := range sortedKeys(t.attrs) {
+			b.WriteString(k + ":" + t.attrs[k].structure() + ",")
+		}
+		b.WriteString("}")
+		if t.open {
+			b.WriteString("+")
+		}
+	default:
+		b.WriteString([]string{"a", "0", "s", "n", "b"}[t.shape])
+	}
+	if t.maybe != "" {
+		b.WriteString("?")
+	}
+	return b.String()
+}
+
+// alternatives lists what a value of the type may be.
+func (t *typ) alternatives() []*typ {
+	if t.shape == unionShape {
+		return t.elems
+	}
+	return []*typ{t}
+}
+
+// typeOfValue is the type of a known or unknown value.
+func typeOfValue(v cty.Value) *typ {
+	v, _ = v.Unmark()
+	if v.IsKnown() && v.IsNull() {
+		return nullType
+	}
+	t := v.Type()
+	if v.IsKnown() && (t.IsObjectType() || t.IsTupleType()) {
+		return typeOfParts(v)
+	}
+	n := *typeOfCty(t)
+	if v.IsKnown() && t.IsPrimitiveType() {
+		n.known = v
+	}
+	return &n
+}
+
+// typeOfParts looks into a structure: parts of it may be null whatever their type.
+func typeOfParts(v cty.Value) *typ {
+	if v.Type().IsTupleType() {
+		elems := make([]*typ, 0, v.LengthInt())
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			elems = append(elems, typeOfValue(e))
+		}
+		return tupleOf(elems)
+	}
+	attrs := map[string]*typ{}
+	for k, e := range v.AsValueMap() {
+		attrs[k] = typeOfValue(e)
+	}
+	return objectOf(attrs)
+}
+
+func typeOfCty(t cty.Type) *typ {
+	switch {
+	case t == cty.String:
+		return stringType
+	case t == cty.Number:
+		return numberType
+	case t == cty.Bool:
+		return boolType
+	case t.IsListType(), t.IsSetType():
+		return &typ{shape: listShape, elem: typeOfCty(t.ElementType()), set: t.IsSetType()}
+	case t.IsMapType():
+		return mapOf(typeOfCty(t.ElementType()))
+	case t.IsTupleType():
+		var elems []*typ
+		for _, e := range t.TupleElementTypes() {
+			elems = append(elems, typeOfCty(e))
+		}
+		return tupleOf(elems)
+	case t.IsObjectType():
+		attrs := map[string]*typ{}
+		for k, a := range t.AttributeTypes() {
+			attrs[k] = typeOfCty(a)
+		}
+		return objectOf(attrs)
+	}
+	return anyType
+}
+
+// cty returns the type for HCL's own functions; DynamicPseudoType where it is not exact.
+func (t *typ) cty() cty.Type {
+	switch t.shape {
+	case stringShape:
+		return cty.String
+	case numberShape:
+		return cty.Number
+	case boolShape:
+		return cty.Bool
+	case listShape:
+		if e := t.elem.cty(); !e.HasDynamicTypes() {
+			if t.set {
+				return cty.Set(e)
+			}
+			return cty.List(e)
+		}
+	case mapShape:
+		if e := t.elem.cty(); !e.HasDynamicTypes() {
+			return cty.Map(e)
+		}
+	case tupleShape:
+		elems := make([]cty.Type, 0, len(t.elems))
+		for _, e := range t.elems {
+			elems = append(elems, e.cty())
+		}
+		return cty.Tuple(elems)
+	case objectShape:
+		if t.open {
+			return cty.DynamicPseudoType
+		}
+		attrs := map[string]cty.Type{}
+		for k, a := range t.attrs {
+			attrs[k] = a.cty()
+		}
+		return cty.Object(attrs)
+	}
+	return cty.DynamicPseudoType
+}
+
+// value is what stands for the type when a function is asked what it makes of it.
+func (t *typ) value() cty.Value {
+	switch {
+	case t.known != cty.NilVal:
+		return t.known
+	case t.shape == nullShape:
+		return cty.NullVal(cty.DynamicPseudoType)
+	}
+	return cty.UnknownVal(t.cty())
+}
+
+// String names the type for people, as in "a list of object".
+func (t *typ) String() string {
+	switch t.shape {
+	case nullShape:
+		return "null"
+	case stringShape:
+		return "a string"
+	case numberShape:
+		return "a number"
+	case boolShape:
+		return "a bool"
+	case listShape:
+		return "a list of " + t.elem.noun()
+	case mapShape:
+		return "a map of " + t.elem.noun()
+	case tupleShape:
+		return "a list"
+	case objectShape:
+		return "an object"
+	case unionShape:
+		return t.elems[0].String()
+	}
+	return "a value"
+}
+
+// noun is the type without its article.
+func (t *typ) noun() string {
+	_, n, _ := strings.Cut(t.String(), " ")
+	if n == "" {
+		return t.String()
+	}
+	return n
+}
+
+// textual reports whether a value of the type can be put into text.
+func (t *typ) textual() bool {
+	switch t.shape {
+	case listShape, mapShape, tupleShape, objectShape:
+		return false
+	case unionShape:
+		return !slices.ContainsFunc(t.elems, func(e *typ) bool { return !e.textual() })
+	}
+	return true
+}
+
+// elements is the type of the elements when a value is iterated; false when it cannot be.
+func (t *typ) elements() (key, elem *typ, ok bool) {
+	switch t.shape {
+	case anyShape:
+		return anyType, anyType, true
+	case listShape:
+		if t.set {
+			return t.elem, t.elem, true
+		}
+		return numberType, t.elem, true
+	case tupleShape:
+		return numberType, unionOf(t.elems...), true
+	case mapShape:
+		return stringType, t.elem, true
+	case objectShape:
+		if t.open {
+			return stringType, anyType, true
+		}
+		vals := make([]*typ, 0, len(t.attrs))
+		for _, k := range sortedKeys(t.attrs) {
+			vals = append(vals, t.attrs[k])
+		}
+		return stringType, unionOf(vals...), true
+	case unionShape:
+		return t.unionElements()
+	}
+	return nil, nil, false
+}
+
+func (t *typ) unionElements() (key, elem *typ, ok bool) {
+	var keys, elems []*typ
+	for _, a := range t.elems {
+		if a.shape == nullShape {
+			continue
+		}
+		k, e, ok := a.elements()
+		if !ok {
+			return nil, nil, false
+		}
+		keys, elems = append(keys, k), append(elems, e)
+	}
+	return unionOf(keys...), unionOf(elems...), true
+}
+
+// typeOfJSON is what a contract promises of its documents.
+func typeOfJSON(t *jsonType) *typ {
+	switch {
+	case t == nil:
+		return anyType
+	case t.list:
+		l := listOf(typeOfJSON(t.elem))
+		l.limit = t.limit
+		return l
+	case t.attrs != nil:
+		attrs := map[string]*typ{}
+		for k, a := range t.attrs {
+			attrs[k] = typeOfJSON(a)
+		}
+		return objectOf(attrs)
+	}
+	return typeOfCty(t.prim)
+}
