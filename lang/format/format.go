@@ -39,11 +39,10 @@ func Format(name string, src []byte) ([]byte, lang.Diagnostics) {
 	if strings.HasSuffix(name, ".json") {
 		return formatJSON(name, src)
 	}
-	file, ds := parse(name, src)
-	if ds.HasErrors() {
+	if ds := lang.CheckSyntax(name, src); ds.HasErrors() {
 		return nil, ds
 	}
-	out := quoteLabels(src, file)
+	out := quoteLabels(src, parseBody(name, src))
 	for range maxPasses {
 		next := layout(name, hclwrite.Format(out))
 		if bytes.Equal(next, out) {

@@ -77,15 +77,7 @@ func keep(lines []textLine, first, last int) {
 // markGaps asks for a blank line around every top-level block. Comments right above a block belong
 // to it.
 func markGaps(lines []textLine, name string, src []byte) {
-	file, ds := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-	if ds.HasErrors() {
-		return
-	}
-	body, ok := file.Body.(*hclsyntax.Body)
-	if !ok {
-		return
-	}
-	for _, b := range body.Blocks {
+	for _, b := range parseBody(name, src).Blocks {
 		start := b.TypeRange.Start.Line
 		for start > 1 && lines[start-2].comment && !lines[start-2].code {
 			start--
