@@ -153,5 +153,8 @@ func (w *Writer) End() int64 {
 // ReadAt reads the log's bytes, so that a Writer can be scanned.
 func (w *Writer) ReadAt(b []byte, offset int64) (int, error) { return w.f.ReadAt(b, offset) }
 
-// Close releases the lock. It does not Sync.
-func (w *Writer) Close() error { return w.f.Close() }
+// Close releases the lock. It does not Sync. Closing the file alone would not release it: a child that
+// is just being started may still have a copy of the descriptor.
+func (w *Writer) Close() error {
+	return errors.Join(filelock.Unlock(w.f, 0, 0), w.f.Close())
+}
