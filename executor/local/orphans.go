@@ -76,32 +76,34 @@ func (r *Runner) killRound(p *process) []int {
 
 func (r *Runner) isRunning(pid int) bool {
 	for p := range r.running {
-		if p.pid == pid {
+		if p.pid.Load() == int64(pid) {
 			return true
 		}
 	}
-	return false
+	return pid == r.guard.pid()
 }
 
-// belongs reports whether an orphan is of attempt p: it bears its marks, or it is in its group, or it left
-// our session without any marks and nothing runs that was started before it.
+// belongs reports whether an orphan is of attempt p: it is in its group, or it bears its marks, or it left
+// our session without the marks of anybody and nobody older is left that it may be of. What is in our
+// session but not in a group of ours may be a program that another part of this process started.
 func (r *Runner) belongs(pid int, p *process) bool {
 	st, ok := readStat(pid)
-	if !ok {
+	switch {
+	case !ok:
 		return false
-	}
-	if st.group == p.pid || p.marks.match(pid) {
+	case int64(st.group) == p.pid.Load():
 		return true
-	}
-	if st.state == 'Z' || st.session == ownSession() {
-		return st.state == 'Z' && st.session != ownSession() && !r.older(st.start)
+	case st.state != 'Z' && p.marks.match(pid):
+		return true
+	case st.session == ownSession() || st.start < p.began || r.older(st.start):
+		return false
 	}
 	for q := range r.running {
 		if q.marks.match(pid) {
 			return false
 		}
 	}
-	return !r.older(st.start)
+	return true
 }
 
 // older reports whether an attempt runs that was started before the given moment.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,13 +35,13 @@ type ending struct {
 
 // process is the running program of one attempt.
 type process struct {
-	pid   int
+	pid   atomic.Int64 // 0 while it starts; also the number of its group
 	grace time.Duration
 	marks marks
-	began uint64 // start of the program in clock ticks after boot
+	began uint64 // just before the start of the program, in clock ticks after boot
 
-	mu        sync.Mutex
-	over      bool // the program ended: its number may soon be another's
+	mu        sync.Mutex // held while it starts
+	over      bool       // the program ended: its number may soon be another's
 	stoppedBy string
 	killer    *time.Timer
 }
@@ -126,14 +127,27 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, s *stream) (*
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	p := &process{grace: inv.Grace, marks: marksOf(inv), began: now()}
-	// The lock holds whoever looks for orphans until the new process is known not to be one.
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p.pid, err = r.spawn.start(path, inv.Argv, attr); err != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
+	r.setRunning(p, true)
+	pid, err := r.spawn.start(path, inv.Argv, attr)
+	if err != nil {
+		r.setRunning(p, false)
 		return nil, err
 	}
-	r.running[p] = struct{}{}
+	p.pid.Store(int64(pid))
 	return p, nil
+}
+
+func (r *Runner) setRunning(p *process, running bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if running {
+		r.running[p] = struct{}{}
+	} else {
+		delete(r.running, p)
+	}
 }
 
 // stdin returns a file with the bytes a program reads. It is a file in memory: no goroutine has to
@@ -172,17 +186,16 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	}
 	s.read()
 	// The number of the program and of its group stay taken until it is waited for in earnest.
-	waitErr := waitID(p.pid)
+	pid := int(p.pid.Load())
+	waitErr := waitID(pid)
 	unwatch()
 	p.end()
-	unix.Kill(-p.pid, unix.SIGKILL)
+	unix.Kill(-pid, unix.SIGKILL)
 	var status syscall.WaitStatus
 	if waitErr == nil {
-		_, waitErr = wait4(p.pid, &status)
+		_, waitErr = wait4(pid, &status)
 	}
-	r.mu.Lock()
-	delete(r.running, p)
-	r.mu.Unlock()
+	r.setRunning(p, false)
 	r.killOrphans(p)
 	logErr := s.finish()
 	if waitErr != nil {
@@ -211,7 +224,7 @@ func (p *process) ending(status syscall.WaitStatus) ending {
 func (p *process) stop(why string, grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over || p.stoppedBy != "" && grace > 0 {
+	if p.over || p.pid.Load() == 0 || p.stoppedBy != "" && grace > 0 {
 		return
 	}
 	if p.stoppedBy == "" {
@@ -221,7 +234,7 @@ func (p *process) stop(why string, grace time.Duration) {
 		p.kill()
 		return
 	}
-	unix.Kill(-p.pid, unix.SIGINT)
+	unix.Kill(-int(p.pid.Load()), unix.SIGINT)
 	p.killer = time.AfterFunc(grace, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -233,8 +246,9 @@ func (p *process) stop(why string, grace time.Duration) {
 
 // kill kills the group and what left it. p.mu is held and the program was not waited for.
 func (p *process) kill() {
-	unix.Kill(-p.pid, unix.SIGKILL)
-	for _, pid := range descendants(p.pid) {
+	leader := int(p.pid.Load())
+	unix.Kill(-leader, unix.SIGKILL)
+	for _, pid := range descendants(leader) {
 		unix.Kill(pid, unix.SIGKILL)
 	}
 }

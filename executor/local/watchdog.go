@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,10 +24,14 @@ const dismissed = "done"
 // watchdog is the process that cleans up when this one is killed. It learns of builds through a pipe of
 // which this process holds the only other end, so that its death is the end of the pipe.
 type watchdog struct {
-	mu     sync.Mutex
-	pipe   *os.File
-	builds map[string]bool
+	mu      sync.Mutex
+	pipe    *os.File
+	builds  map[string]bool
+	process atomic.Int64
 }
+
+// pid is the number of the watchdog, 0 when there is none.
+func (w *watchdog) pid() int { return int(w.process.Load()) }
 
 // watch starts the watchdog and tells it of a build, each once.
 func (w *watchdog) watch(build string, null *os.File) error {
@@ -36,11 +41,12 @@ func (w *watchdog) watch(build string, null *os.File) error {
 		return nil
 	}
 	if w.pipe == nil {
-		pipe, err := startWatchdog(null)
+		pipe, pid, err := startWatchdog(null)
 		if err != nil {
 			return fmt.Errorf("start watchdog: %w", err)
 		}
 		w.pipe, w.builds = pipe, map[string]bool{}
+		w.process.Store(int64(pid))
 	}
 	w.builds[build] = true
 	// A watchdog that somebody killed is no reason to stop: the kernel still kills what we started.
@@ -56,22 +62,23 @@ func (w *watchdog) dismiss() {
 		fmt.Fprintln(w.pipe, dismissed)
 		w.pipe.Close()
 		w.pipe = nil
+		bury(int(w.process.Swap(0)))
 	}
 }
 
 // startWatchdog starts this program again as a watchdog, in a session of its own and with nothing open
 // but the pipe.
-func startWatchdog(null *os.File) (*os.File, error) {
+func startWatchdog(null *os.File) (pipe *os.File, pid int, err error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer r.Close()
-	_, err = syscall.ForkExec(exe, []string{watchdogName}, &syscall.ProcAttr{
+	pid, err = syscall.ForkExec(exe, []string{watchdogName}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), r.Fd()},
@@ -79,9 +86,9 @@ func startWatchdog(null *os.File) (*os.File, error) {
 	})
 	if err != nil {
 		w.Close()
-		return nil, err
+		return nil, 0, err
 	}
-	return w, nil
+	return w, pid, nil
 }
 
 // WatchdogMain must be the first thing main does in a program that sets [Options.Watchdog]. It returns

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -295,15 +296,68 @@ var processCases = []cased{
 		},
 	},
 	{
-		name: "nothing survives", script: "(trap '' INT TERM HUP; sleep 300) & setsid sh -c 'sleep 300 & sleep 300' & env -i /usr/bin/setsid /bin/sleep 300 & echo up; sleep 0.1; exit 0",
+		name: "nothing survives",
+		script: "(trap '' INT TERM HUP; sleep 7654.5 & sleep 7654.5) & setsid sh -c 'sleep 7654.5 & sleep 7654.5' & " +
+			"(setsid setsid sh -c 'cd /; sleep 7654.5 >/dev/null 2>&1' &) ; env -i /usr/bin/setsid /bin/sleep 7654.5 >/dev/null 2>&1 & " +
+			"echo up; sleep 0.2; exit 0",
 		run: func(s *stand, c cased) {
-			begin := time.Now()
 			got := s.run(context.Background(), s.invocation(c))
 			require.Zero(s.t, got.Exit)
-			require.Less(s.t, time.Since(begin), 60*time.Second)
 			require.Equal(s.t, "up\n", s.text(got.Log))
+			require.Empty(s.t, running("7654.5"))
 		},
 	},
+	{
+		name:   "nothing survives a stop",
+		script: "trap '' INT TERM; sh -c 'trap \"\" INT; setsid sleep 7653.5 & sleep 7653.5' & (setsid sh -c 'sleep 7653.5' &); echo up; while :; do sleep 0.1; done",
+		run: func(s *stand, c cased) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			inv := s.invocation(c)
+			inv.Grace = 50 * time.Millisecond
+			got, err := s.runner.Run(ctx, inv, func([]byte) { cancel() })
+			require.NoError(s.t, err)
+			require.Equal(s.t, "cancel", got.StoppedBy)
+			require.Equal(s.t, "SIGKILL", got.Signal)
+			require.Empty(s.t, running("7653.5"))
+		},
+	},
+	{
+		name: "attempts do not kill each other", script: "setsid sleep 0.4 & p=$!; env -i /usr/bin/setsid /bin/sh -c '/bin/sleep 0.4; echo daemon > D' & sleep 0.8; wait $p && cat D",
+		run: func(s *stand, c cased) {
+			long := s.invocation(c)
+			done := make(chan cache.Captured, 1)
+			go func() {
+				got, err := s.runner.Run(context.Background(), long, nil)
+				if err != nil {
+					got.Problems = append(got.Problems, err.Error())
+				}
+				done <- got
+			}()
+			for range 20 {
+				got, err := s.runner.Run(context.Background(), s.invocation(cased{name: c.name, script: "setsid true & :"}), nil)
+				require.NoError(s.t, err)
+				require.Zero(s.t, got.Exit)
+			}
+			got := <-done
+			require.Empty(s.t, got.Problems)
+			require.Zero(s.t, got.Exit)
+			require.Equal(s.t, "daemon\n", s.text(got.Log))
+		},
+	},
+}
+
+// running lists the processes that live with arg among their arguments.
+func running(arg string) []string {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	var out []string
+	for _, f := range files {
+		line, err := os.ReadFile(f)
+		if err == nil && slices.Contains(strings.Split(string(line), "\x00"), arg) {
+			out = append(out, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return out
 }
 
 // digits prints a number as wc does.
