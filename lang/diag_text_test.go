@@ -42,19 +42,19 @@ func find(file, text string) Range {
 
 func place(r Range) *Range { return &r }
 
-func TestWriteText(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		d    Diagnostic
-		o    TextOptions
-		want string
-	}{
-		{"suggestion at the word, related line", Diagnostic{
-			Severity: Error, Code: "UF2002", Summary: `No task named "actor-flows" is declared. Did you mean "actors-flows"?`,
-			Subject: place(find("prompts/base.md", "actor-flows")), Hint: "Run ufbuild print to see all names.",
-			Related: []Related{{find("tasks.hcl", "actors-flows"), "declared here"}},
-			Fix:     &Fix{"Replace by \"actors-flows\"", find("prompts/base.md", "actor-flows"), "actors-flows"},
-		}, TextOptions{}, `
+// textCases are diagnostics and how they look.
+var textCases = []struct {
+	name string
+	d    Diagnostic
+	o    TextOptions
+	want string
+}{
+	{"suggestion at the word, related line", Diagnostic{
+		Severity: Error, Code: "UF2002", Summary: `No task named "actor-flows" is declared. Did you mean "actors-flows"?`,
+		Subject: place(find("prompts/base.md", "actor-flows")), Hint: "Run ufbuild print to see all names.",
+		Related: []Related{{find("tasks.hcl", "actors-flows"), "declared here"}},
+		Fix:     &Fix{"Replace by \"actors-flows\"", find("prompts/base.md", "actor-flows"), "actors-flows"},
+	}, TextOptions{}, `
 error[UF2002]: No task named "actor-flows" is declared.
   --> prompts/base.md:2:15
    |
@@ -66,11 +66,11 @@ error[UF2002]: No task named "actor-flows" is declared.
    |       ------------
    hint: Run ufbuild print to see all names.
 `},
-		{"several lines, tab, detail, fix", Diagnostic{
-			Severity: Warning, Code: "UF1106", Summary: `"retry" is a block: remove the equals sign.`, Detail: "Why:\n  retry {\n    attempts = 2\n  }\nand so on.",
-			Subject: place(find("tasks.hcl", "retry = {\n    attempts = 2\n    on = []\n  }")),
-			Fix:     &Fix{"Remove the equals sign", find("tasks.hcl", "= {\n"), "{\n"},
-		}, TextOptions{}, `
+	{"several lines, tab, detail, fix", Diagnostic{
+		Severity: Warning, Code: "UF1106", Summary: `"retry" is a block: remove the equals sign.`, Detail: "Why:\n  retry {\n    attempts = 2\n  }\nand so on.",
+		Subject: place(find("tasks.hcl", "retry = {\n    attempts = 2\n    on = []\n  }")),
+		Fix:     &Fix{"Remove the equals sign", find("tasks.hcl", "= {\n"), "{\n"},
+	}, TextOptions{}, `
 warning[UF1106]: "retry" is a block: remove the equals sign.
   --> tasks.hcl:3:3
    |
@@ -89,15 +89,15 @@ warning[UF1106]: "retry" is a block: remove the equals sign.
  3 +   retry {
  4 +     attempts = 2
 `},
-		{"tab before the mark", Diagnostic{Severity: Error, Code: "UF5001", Summary: "No such file.", Subject: place(find("tasks.hcl", `"prompts/base.md"`))}, TextOptions{}, `
+	{"tab before the mark", Diagnostic{Severity: Error, Code: "UF5001", Summary: "No such file.", Subject: place(find("tasks.hcl", `"prompts/base.md"`))}, TextOptions{}, `
 error[UF5001]: No such file.
   --> tasks.hcl:2:11
    |
  2 |     prompt = "prompts/base.md"
    |              ^^^^^^^^^^^^^^^^^
 `},
-		{"wide gutter", Diagnostic{Severity: Error, Code: "UF1301", Summary: "Bad.", Subject: place(find("tasks.hcl", `"late"`)),
-			Related: []Related{{find("tasks.hcl", "task"), "first"}}}, TextOptions{}, `
+	{"wide gutter", Diagnostic{Severity: Error, Code: "UF1301", Summary: "Bad.", Subject: place(find("tasks.hcl", `"late"`)),
+		Related: []Related{{find("tasks.hcl", "task"), "first"}}}, TextOptions{}, `
 error[UF1301]: Bad.
     --> tasks.hcl:108:6
      |
@@ -108,16 +108,16 @@ error[UF1301]: Bad.
    1 | task "actors-flows" {
      | ----
 `},
-		{"crlf and wide characters", Diagnostic{Severity: Error, Code: "UF2001", Summary: "Unknown x.", Subject: place(find("crlf.hcl", "x"))}, TextOptions{}, `
+	{"crlf and wide characters", Diagnostic{Severity: Error, Code: "UF2001", Summary: "Unknown x.", Subject: place(find("crlf.hcl", "x"))}, TextOptions{}, `
 error[UF2001]: Unknown x.
   --> crlf.hcl:2:13
    |
  2 | b = "日本語" + x
    |                ^
 `},
-		{"emoji and combining marks", Diagnostic{Severity: Error, Code: "UF2001", Summary: "Unknown.", Subject: place(find("emoji.hcl", "bad"))}, TextOptions{}, "\n" +
-			"error[UF2001]: Unknown.\n  --> emoji.hcl:1:14\n   |\n 1 | a = \"👩‍👩‍👧 e\u0301 \" + bad\n   |               ^^^\n"},
-		{"control characters cannot act", Diagnostic{Severity: Error, Code: "UF2001", Summary: "Evil \x1b[2J.", Hint: "a\u202eb", Subject: place(find("evil.hcl", "bad"))}, TextOptions{}, `
+	{"emoji and combining marks", Diagnostic{Severity: Error, Code: "UF2001", Summary: "Unknown.", Subject: place(find("emoji.hcl", "bad"))}, TextOptions{}, "\n" +
+		"error[UF2001]: Unknown.\n  --> emoji.hcl:1:14\n   |\n 1 | a = \"👩‍👩‍👧 e\u0301 \" + bad\n   |               ^^^\n"},
+	{"control characters cannot act", Diagnostic{Severity: Error, Code: "UF2001", Summary: "Evil \x1b[2J.", Hint: "a\u202eb", Subject: place(find("evil.hcl", "bad"))}, TextOptions{}, `
 error[UF2001]: Evil ␛[2J.
   --> evil.hcl:1:20
    |
@@ -125,46 +125,46 @@ error[UF2001]: Evil ␛[2J.
    |                    ^^^
    hint: a�b
 `},
-		{"not UTF-8", Diagnostic{Severity: Error, Code: "UF1002", Summary: "Bad bytes.", Subject: place(find("bytes.hcl", "bad"))}, TextOptions{}, `
+	{"not UTF-8", Diagnostic{Severity: Error, Code: "UF1002", Summary: "Bad bytes.", Subject: place(find("bytes.hcl", "bad"))}, TextOptions{}, `
 error[UF1002]: Bad bytes.
   --> bytes.hcl:1:12
    |
  1 | a = "��" + bad
    |            ^^^
 `},
-		{"no place", Diagnostic{Severity: Error, Code: "UF1001", Summary: "No campaign.hcl in this directory or above it.", Hint: "Run ufbuild init."}, TextOptions{}, `
+	{"no place", Diagnostic{Severity: Error, Code: "UF1001", Summary: "No campaign.hcl in this directory or above it.", Hint: "Run ufbuild init."}, TextOptions{}, `
 error[UF1001]: No campaign.hcl in this directory or above it.
    hint: Run ufbuild init.
 `},
-		{"no source, suggestion stays in the summary", Diagnostic{Severity: Error, Code: "UF9001", Summary: `Unknown. Did you mean "x"?`, Subject: &Range{File: "gone.hcl", Start: Pos{Line: 3, Column: 4}},
-			Fix: &Fix{"Replace by \"x\"", Range{File: "gone.hcl", Start: Pos{Line: 3, Column: 4}}, "x"}}, TextOptions{}, `
+	{"no source, suggestion stays in the summary", Diagnostic{Severity: Error, Code: "UF9001", Summary: `Unknown. Did you mean "x"?`, Subject: &Range{File: "gone.hcl", Start: Pos{Line: 3, Column: 4}},
+		Fix: &Fix{"Replace by \"x\"", Range{File: "gone.hcl", Start: Pos{Line: 3, Column: 4}}, "x"}}, TextOptions{}, `
 error[UF9001]: Unknown. Did you mean "x"?
   --> gone.hcl:3:4
    = fix: Replace by "x"
 `},
-		{"file alone", Diagnostic{Severity: Error, Code: "UF1003", Summary: "Too big.", Subject: &Range{File: "tasks.hcl"}}, TextOptions{}, `
+	{"file alone", Diagnostic{Severity: Error, Code: "UF1003", Summary: "Too big.", Subject: &Range{File: "tasks.hcl"}}, TextOptions{}, `
 error[UF1003]: Too big.
   --> tasks.hcl
 `},
-		{"line beyond the end, no code", Diagnostic{Severity: Error, Summary: "Odd.", Subject: &Range{File: "tasks.hcl", Start: Pos{Line: 999, Column: 1}}}, TextOptions{}, `
+	{"line beyond the end, no code", Diagnostic{Severity: Error, Summary: "Odd.", Subject: &Range{File: "tasks.hcl", Start: Pos{Line: 999, Column: 1}}}, TextOptions{}, `
 error: Odd.
   --> tasks.hcl:999:1
 `},
-		{"empty file", Diagnostic{Severity: Error, Code: "UF5007", Summary: "Empty.", Subject: &Range{File: "empty.hcl", Start: Pos{1, 1, 0}, End: Pos{1, 1, 0}}}, TextOptions{}, `
+	{"empty file", Diagnostic{Severity: Error, Code: "UF5007", Summary: "Empty.", Subject: &Range{File: "empty.hcl", Start: Pos{1, 1, 0}, End: Pos{1, 1, 0}}}, TextOptions{}, `
 error[UF5007]: Empty.
   --> empty.hcl:1:1
    |
  1 |
    | ^
 `},
-		{"long line in a window", Diagnostic{Severity: Error, Code: "UF1000", Summary: "Wrong.", Subject: place(find("long.hcl", "WRONG"))}, TextOptions{Width: 60}, `
+	{"long line in a window", Diagnostic{Severity: Error, Code: "UF1000", Summary: "Wrong.", Subject: place(find("long.hcl", "WRONG"))}, TextOptions{Width: 60}, `
 error[UF1000]: Wrong.
   --> long.hcl:1:302
    |
  1 | …aaaaaaaaaaaaaaaaa WRONG bbbbbbbbbbbbbbbbbbbbbbbbbbbb…
    |                    ^^^^^
 `},
-		{"wrapped", Diagnostic{Severity: Error, Code: "UF1000", Summary: "One two three four five six seven.", Detail: "alpha beta gamma delta epsilon zeta eta theta", Hint: "iota kappa lambda my ny xi omikron"}, TextOptions{Width: 34}, `
+	{"wrapped", Diagnostic{Severity: Error, Code: "UF1000", Summary: "One two three four five six seven.", Detail: "alpha beta gamma delta epsilon zeta eta theta", Hint: "iota kappa lambda my ny xi omikron"}, TextOptions{Width: 34}, `
 error[UF1000]: One two three four
   five six seven.
    alpha beta gamma delta epsilon
@@ -172,14 +172,17 @@ error[UF1000]: One two three four
    hint: iota kappa lambda my ny
          xi omikron
 `},
-		{"column without a byte offset", Diagnostic{Severity: Error, Code: "UF2001", Summary: "By column.", Subject: &Range{File: "crlf.hcl", Start: Pos{Line: 2, Column: 13}, End: Pos{Line: 2, Column: 14}}}, TextOptions{}, `
+	{"column without a byte offset", Diagnostic{Severity: Error, Code: "UF2001", Summary: "By column.", Subject: &Range{File: "crlf.hcl", Start: Pos{Line: 2, Column: 13}, End: Pos{Line: 2, Column: 14}}}, TextOptions{}, `
 error[UF2001]: By column.
   --> crlf.hcl:2:13
    |
  2 | b = "日本語" + x
    |                ^
 `},
-	} {
+}
+
+func TestWriteText(t *testing.T) {
+	for _, c := range textCases {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, WriteText(&b, Diagnostics{c.d}, sampleSource, c.o))
