@@ -128,6 +128,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.checkCommand(),
 		a.graphCommand(),
 		a.queryCommand(),
+		a.printCommand(),
 		a.varsCommand(),
 		a.initCommand(),
 		a.fmtCommand(),
