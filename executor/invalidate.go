@@ -18,6 +18,7 @@ type Invalidation struct {
 type InvalidatedNode struct {
 	journal.Node
 	ID       graph.NodeID
+	Kind     lang.Kind
 	Target   bool // named by the user; else reached through the cone
 	Shared   bool // reads the same attempt as a node of the cone
 	Duration time.Duration
@@ -93,7 +94,8 @@ func (v *Invalidator) sharers(ids []graph.NodeID) []graph.NodeID {
 // node says what is discarded at one address: the selected attempt, and with it every other attempt
 // of its key that the next decision would choose instead.
 func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
-	n := InvalidatedNode{ID: id, Node: journal.Node{Address: v.Graph.Node(id).Address}}
+	of := v.Graph.Node(id)
+	n := InvalidatedNode{ID: id, Kind: of.Task.Kind, Node: journal.Node{Address: of.Address}}
 	s, ok := v.View.Selected[n.Address]
 	if !ok {
 		return n, nil

@@ -95,6 +95,9 @@ func describeOutcome(o cache.Outcome) string {
 }
 
 func changedText(changes []Change) string {
+	if len(changes) == 0 {
+		return "changed since the last attempt, whose manifest is not in the store"
+	}
 	var subjects []string
 	seen := map[string]bool{}
 	for _, c := range changes {

@@ -77,6 +77,9 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 // Close gives the directory up and removes it unless attempt directories are left in it.
 func (w *WorkDir) Close() error {
 	removeIfIdle(w.dir)
+	if w.lock != nil {
+		_ = filelock.Unlock(w.lock, 0, 0)
+	}
 	for _, f := range []*os.File{w.list, w.lock} {
 		if f != nil {
 			_ = f.Close()

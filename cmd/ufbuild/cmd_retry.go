@@ -12,6 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // retryFlags are the flags of retry beside those of a build.
@@ -156,7 +157,7 @@ func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
 	cost := newCostSum()
 	for _, n := range inv.Nodes {
 		total += n.Duration
-		cost.add(n.Usage.CostUSD, n.Selected > 0)
+		cost.add(n.Usage.CostUSD, n.Selected > 0 && n.Kind == lang.Prompt)
 		rows = append(rows, []string{n.Address.String(), retryRole(n), tookWords(n)})
 	}
 	if err := ui.Table(a.err, []string{"task", "", "last time"}, rows); err != nil {

@@ -5,9 +5,16 @@
 // wire.go, exit codes are in exit.go.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/ufbuild/ufbuild/executor/local"
+)
 
 func main() {
+	if local.WatchdogMain() {
+		return
+	}
 	os.Exit(run(&process{
 		args:    os.Args[1:],
 		environ: os.Environ(),

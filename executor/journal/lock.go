@@ -37,8 +37,11 @@ func (e *HeldError) Error() string {
 // Lock is the right to write a campaign's state. The kernel takes it back when the process dies.
 type Lock struct{ f *os.File }
 
-// Release gives the lock up.
-func (l *Lock) Release() error { return l.f.Close() }
+// Release gives the lock up. Closing alone would not do: a process that is just being started may
+// still have a copy of the descriptor.
+func (l *Lock) Release() error {
+	return errors.Join(filelock.Unlock(l.f, 0, 0), l.f.Close())
+}
 
 // Acquire takes the lock of the campaign at root. When another process has it, the error is
 // *HeldError.

@@ -191,7 +191,7 @@ func TestKilledBuilder(t *testing.T) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "up\n", line)
-	require.Equal(t, 3, count(t, "7652.5"))
+	require.Eventually(t, func() bool { return count(t, "7652.5") == 3 }, 20*time.Second, time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	cmd.Wait()
 	require.Eventually(t, func() bool { return count(t, "7652.5") == 0 }, 20*time.Second, 10*time.Millisecond)

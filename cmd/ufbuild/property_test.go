@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/graph/graphtest"
+)
+
+var rounds = flag.Int("rounds", 1000, "how many random edits the property test makes")
+
+// perCampaign is how many edits one random campaign sees: enough for reverts to reach far back.
+const perCampaign = 50
+
+// TestIncrementalEqualsClean edits random campaigns at random and builds after each edit. After every
+// round the outputs are those of a clean build, exactly the tasks ran that no build had run before,
+// and the plan had said so.
+func TestIncrementalEqualsClean(t *testing.T) {
+	n := *rounds
+	if testing.Short() {
+		n = 100
+	}
+	for seed := range (n + perCampaign - 1) / perCampaign {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			newWorld(t, uint64(seed)).live(perCampaign)
+		})
+	}
+}
+
+// world is one random campaign with its store.
+type world struct {
+	t     *testing.T
+	r     *rand.Rand
+	model *graphtest.Model
+	dir   string
+	store string
+	trace string
+	files map[string]string // what is on disk
+	ran   map[string]bool   // texts of executions that some build made
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	r := rand.New(rand.NewPCG(seed, 7))
+	base := t.TempDir()
+	w := &world{
+		t: t, r: r, model: graphtest.Random(r, 3+r.IntN(8)), dir: filepath.Join(base, "campaign"), store: filepath.Join(base, "store"),
+		trace: filepath.Join(base, "trace"), files: map[string]string{}, ran: map[string]bool{},
+	}
+	require.NoError(t, os.MkdirAll(w.dir, 0o755))
+	return w
+}
+
+func (w *world) live(rounds int) {
+	edit := "the first build"
+	for range rounds {
+		w.write()
+		w.round(edit)
+		edit = w.model.Mutate(w.r)
+	}
+}
+
+// round plans, builds and compares with the model.
+func (w *world) round(edit string) {
+	require.NoError(w.t, os.RemoveAll(w.trace))
+	planned := w.plan()
+	out, code := w.ufbuild("build")
+	require.Zero(w.t, code, "after %s: %s", edit, out)
+	executed := w.executed()
+	want, runs := w.model.Want(), w.model.Runs()
+	for _, name := range w.model.Names() {
+		uid := w.model.UID(name)
+		times := countOf(executed, uid)
+		if w.ran[runs[uid]] {
+			require.Zero(w.t, times, "%s ran again after %s", name, edit)
+		} else {
+			require.Equal(w.t, 1, times, "%s ran %d times after %s", name, times, edit)
+		}
+		switch planned[name] {
+		case "fresh":
+			require.Zero(w.t, times, "%s was planned fresh and ran after %s", name, edit)
+		case "stale":
+			require.Equal(w.t, 1, times, "%s was planned stale and did not run after %s", name, edit)
+		default:
+			require.Equal(w.t, "unknown", planned[name], name)
+		}
+		got, err := os.ReadFile(filepath.Join(w.dir, "out", name, graphtest.Output))
+		require.NoError(w.t, err, "after %s", edit)
+		require.Equal(w.t, want[name], string(got), "output of %s after %s", name, edit)
+	}
+	for _, text := range runs {
+		w.ran[text] = true
+	}
+}
+
+// write brings the files on disk to the model's, touching only what differs.
+func (w *world) write() {
+	next := w.model.Files()
+	for path := range w.files {
+		if _, ok := next[path]; !ok {
+			require.NoError(w.t, os.Remove(filepath.Join(w.dir, path)))
+		}
+	}
+	for path, text := range next {
+		if old, ok := w.files[path]; ok && old == text {
+			continue
+		}
+		full := filepath.Join(w.dir, path)
+		require.NoError(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
+		require.NoError(w.t, os.WriteFile(full, []byte(text), 0o644))
+	}
+	w.files = next
+}
+
+func (w *world) plan() map[string]string {
+	out, code := w.ufbuild("plan", "--json")
+	require.Zero(w.t, code, out)
+	var p planReport
+	require.NoError(w.t, json.Unmarshal([]byte(out), &p))
+	states := map[string]string{}
+	for _, n := range p.Nodes {
+		states[n.Address] = n.State
+	}
+	return states
+}
+
+// ufbuild runs the whole program in this process.
+func (w *world) ufbuild(args ...string) (stdout string, code int) {
+	var out, errs bytes.Buffer
+	code = run(&process{
+		args:    append([]string{"-C", w.dir, "--store", w.store}, args...),
+		environ: append(os.Environ(), graphtest.TraceVariable+"="+w.trace),
+		in:      strings.NewReader(""), out: &out, err: &errs,
+	})
+	if code != 0 {
+		return out.String() + errs.String(), code
+	}
+	return out.String(), code
+}
+
+// executed are the uids of the tasks that ran since the trace was removed.
+func (w *world) executed() []string {
+	b, err := os.ReadFile(w.trace)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	return strings.Fields(string(b))
+}
+
+func countOf(list []string, s string) int {
+	n := 0
+	for range slices.Values(slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x != s })) {
+		n++
+	}
+	return n
+}
