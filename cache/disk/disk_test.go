@@ -183,6 +183,21 @@ func TestFilesStayFew(t *testing.T) {
 	require.Equal(t, int64(20), u.Keys)
 }
 
+func TestDeletedLogsLeaveNoBlindSpot(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	for _, s := range []*Store{open(t, dir), open(t, dir)} {
+		require.NoError(t, s.Append(cache.EndedRecord(keyOf(1), 1, cache.OK, "", time0)))
+		defer func() { require.NoError(t, s.Close()) }()
+	}
+	require.NoError(t, os.Remove(logPath(dir, 1)))
+	reader, writer := open(t, dir), open(t, dir)
+	require.NoError(t, writer.Append(cache.EndedRecord(keyOf(2), 1, cache.OK, "", time0)))
+	all, err := reader.Attempts(keyOf(2))
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, []string{"00002.log", "00003.log"}, names(t, dir, "log"))
+}
+
 func TestPackIndex(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	blob := func(i int) []byte { return fmt.Appendf(nil, "blob %d", i) }

@@ -69,7 +69,16 @@ func (s *Store) becomeWriter() (*writer, error) {
 	if err := s.makeLayout(); err != nil {
 		return nil, err
 	}
-	for id := 1; ; id++ {
+	// A new number is always the one after the greatest, never one in a gap: readers look for no other.
+	ids, err := listIDs(filepath.Join(s.dir, "log"), ".log")
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; ; i++ {
+		if i == len(ids) {
+			ids = append(ids, lastOf(ids)+1)
+		}
+		id := ids[i]
 		log, created, err := recordlog.OpenWriter(logPath(s.dir, id))
 		if errors.Is(err, recordlog.ErrLocked) {
 			continue
@@ -87,6 +96,13 @@ func (s *Store) becomeWriter() (*writer, error) {
 		}
 		return w, nil
 	}
+}
+
+func lastOf(ids []int) int {
+	if len(ids) == 0 {
+		return 0
+	}
+	return ids[len(ids)-1]
 }
 
 // makeLayout makes what every store has. It may run in several processes at once.
