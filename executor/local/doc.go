@@ -21,7 +21,7 @@
 //     watchdog kills what they started (see [WatchdogMain]). [KillStrays] does the same for a build whose
 //     watchdog was killed too.
 //
-// Processes that outlive their builder are found by UF_BUILD=<build id> in their environment. The runner
+// Processes that outlive their builder are found by UF_ATTEMPT=<build id>:<ordinal> in their environment. The runner
 // does not add it: who makes the invocation does.
 //
 // # In place

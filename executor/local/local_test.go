@@ -42,7 +42,7 @@ func invocation(t testing.TB, script string) *executor.Invocation {
 	t.Cleanup(func() { workspace.Reap(dir) })
 	return &executor.Invocation{
 		Address: lang.Address{Task: "t"}, Ordinal: 1, Build: "local-test-build", Root: t.TempDir(), Dir: dir,
-		Argv: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin", "UF_BUILD=local-test-build"}, Grace: time.Second,
+		Argv: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=local-test-build:1"}, Grace: time.Second,
 	}
 }
 
@@ -173,7 +173,7 @@ func TestBusyProgramIsTriedAgain(t *testing.T) {
 func builder(dir string) {
 	r := New(mem.New(dir), Options{Watchdog: true})
 	inv := &executor.Invocation{
-		Build: "killed-build-42", Root: dir, Dir: filepath.Join(dir, "a"), Env: []string{"PATH=/usr/bin:/bin", "UF_BUILD=killed-build-42"},
+		Build: "killed-build-42", Root: dir, Dir: filepath.Join(dir, "a"), Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=killed-build-42:1"},
 		Argv: []string{"sh", "-c", "trap '' HUP INT TERM; sleep 7652.5 & (setsid sh -c 'sleep 7652.5; sleep 7652.5' &); echo up; sleep 7652.5"},
 	}
 	_, err := r.Run(context.Background(), inv, func(p []byte) { os.Stdout.Write(p) })
@@ -211,7 +211,7 @@ func count(t testing.TB, arg string) int {
 
 func TestKillStrays(t *testing.T) {
 	cmd := exec.Command("sleep", "7651.5")
-	cmd.Env = []string{"UF_BUILD=stray-build-7"}
+	cmd.Env = []string{"UF_ATTEMPT=stray-build-7:1"}
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()

@@ -121,11 +121,12 @@ const (
 	strayPause  = 5 * time.Millisecond
 )
 
-// buildVar is the variable whose value is the build id, in the environment of every task.
-const buildVar = "UF_BUILD"
+// attemptVar is the variable of every task's environment whose value is the build id, a colon, and the
+// ordinal of the attempt.
+const attemptVar = "UF_ATTEMPT"
 
-// KillStrays kills the processes of a build whose builder is dead: those with UF_BUILD=<build> in their
-// environment. The id must be at least 8 bytes long. It returns how many it met. Never call it for a
+// KillStrays kills the processes of a build whose builder is dead: those with UF_ATTEMPT=<build>:… in
+// their environment. The id must be at least 8 bytes long. It returns how many it met. Never call it for a
 // build that runs.
 func KillStrays(build string) int {
 	if !markable(build) {
@@ -155,7 +156,7 @@ func isStray(pid int, build string) bool {
 		return false // dead, or of another user
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if value, ok := bytes.CutPrefix(v, []byte(buildVar+"=")); ok && string(value) == build {
+		if value, ok := bytes.CutPrefix(v, []byte(attemptVar+"=")); ok && bytes.HasPrefix(value, []byte(build+":")) {
 			return true
 		}
 	}

@@ -69,7 +69,7 @@ func (s *stand) invocation(c cased) *executor.Invocation {
 	s.t.Cleanup(func() { forceRemove(dir) })
 	return &executor.Invocation{
 		Address: lang.Address{Task: c.name}, Ordinal: s.n, Build: "suite-build-1", Root: s.root, Dir: dir, Mode: lang.ModeInputs,
-		Argv: []string{"sh", "-c", c.script}, Env: []string{"PATH=/usr/bin:/bin", "UF_BUILD=suite-build-1"}, Grace: 10 * time.Second,
+		Argv: []string{"sh", "-c", c.script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=suite-build-1:1"}, Grace: 10 * time.Second,
 	}
 }
 
