@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs what a user types. Each script says in its first line what it proves. Besides the
-// commands of testscript there is "exits CODE PROGRAM ARG…", which checks the exit code.
+// commands of testscript there are those of scriptCommands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: false,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                scriptCommands,
 	})
 }
 
@@ -42,6 +42,7 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("NO_COLOR", "")
 	e.Setenv("TERM", "dumb")
 	e.Setenv("USER", "tester")
+	e.Setenv("TRACE", e.WorkDir+".trace")
 	return nil
 }
 
