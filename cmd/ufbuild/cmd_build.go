@@ -177,7 +177,7 @@ func (s *session) validator(act *executor.Action) contract.Validate {
 				spec.Mounts = append(spec.Mounts, workspace.Mount{Path: in.Mount, Digest: in.Digest, Tree: in.Tree, Mode: in.Mode})
 			}
 		}
-		_, err := workspace.Lay(dir, "", s.store, spec)
+		_, err := workspace.Lay(dir, s.store, spec)
 		return err
 	}
 	return p.Validate

@@ -5,7 +5,7 @@
 //
 // The workspace is laid out; the program starts in it as the leader of a process group of its own, with
 // exactly the environment it was given; standard output and error go to one log as they come, secrets
-// masked on the way. At its end everything that is left of it is killed, then outputs, leftovers and log
+// masked on the way. TMPDIR is made when it is <Dir>/tmp. At its end everything that is left of it is killed, then outputs, leftovers and log
 // are captured. The attempt directory stays: whoever asked for the attempt removes it once the result
 // is recorded.
 //

@@ -108,7 +108,10 @@ func (r *Runner) layReserved(dir, attempt string, s workspace.Spec) error {
 	if err := workspace.Remove(stage); err != nil {
 		return err
 	}
-	if _, err := workspace.Lay(stage, "", r.cas, s); err != nil {
+	if err := os.Mkdir(stage, 0o755); err != nil {
+		return fmt.Errorf("run task in place: %w", err)
+	}
+	if _, err := workspace.Lay(stage, r.cas, s); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(stage, workspace.Reserved), dir); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,8 @@ func TestMain(m *testing.M) {
 	if WatchdogMain() {
 		return
 	}
-	if len(os.Args) == 3 && os.Args[1] == builderRole {
-		builder(os.Args[2])
+	if len(os.Args) == 4 && os.Args[1] == builderRole {
+		builder(os.Args[2], os.Args[3])
 		return
 	}
 	os.Exit(m.Run())
@@ -126,8 +127,9 @@ func TestSalvage(t *testing.T) {
 	require.NoError(t, err)
 	_, err = workspace.Materialize(inv.Dir, store, workspace.Spec{Mounts: []workspace.Mount{{Path: "given", Digest: laid, Mode: 0o644}}})
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(inv.Dir, "ws/half"), []byte("paid for"), 0o644))
+	tick()
 	require.NoError(t, os.WriteFile(filepath.Join(inv.Dir, "log"), []byte("said"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(inv.Dir, "ws/half"), []byte("paid for"), 0o644))
 	got, err := r.Salvage(context.Background(), inv.Dir, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, -1, got.Exit)
@@ -138,6 +140,14 @@ func TestSalvage(t *testing.T) {
 	require.Equal(t, "half", tree.Entries[0].Path)
 	_, err = r.Salvage(context.Background(), filepath.Join(inv.Dir, "none"), nil, nil)
 	require.Error(t, err)
+}
+
+// tick waits until the clock that stamps files has passed this moment.
+func tick() {
+	var ts unix.Timespec
+	for now := time.Now().UnixNano(); ts.Nano() <= now; runtime.Gosched() {
+		unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &ts)
+	}
 }
 
 func TestKillAll(t *testing.T) {
@@ -170,11 +180,11 @@ func TestBusyProgramIsTriedAgain(t *testing.T) {
 }
 
 // builder runs an attempt that never ends and tells when it is up.
-func builder(dir string) {
+func builder(dir, seconds string) {
 	r := New(mem.New(dir), Options{Watchdog: true})
 	inv := &executor.Invocation{
 		Build: "killed-build-42", Root: dir, Dir: filepath.Join(dir, "a"), Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=killed-build-42:1"},
-		Argv: []string{"sh", "-c", "trap '' HUP INT TERM; sleep 7652.5 & (setsid sh -c 'sleep 7652.5; sleep 7652.5' &); echo up; sleep 7652.5"},
+		Argv: []string{"sh", "-c", strings.ReplaceAll("trap '' HUP INT TERM; sleep SECONDS & (setsid sh -c 'sleep SECONDS; sleep SECONDS' &); echo up; sleep SECONDS", "SECONDS", seconds)},
 	}
 	_, err := r.Run(context.Background(), inv, func(p []byte) { os.Stdout.Write(p) })
 	fmt.Println("ended", err)
@@ -184,17 +194,19 @@ func builder(dir string) {
 func TestKilledBuilder(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.Command(exe, builderRole, t.TempDir())
+	seconds := fmt.Sprintf("7652.%d", os.Getpid())
+	cmd := exec.Command(exe, builderRole, t.TempDir(), seconds)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+	defer cmd.Process.Kill()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "up\n", line)
-	require.Eventually(t, func() bool { return count(t, "7652.5") == 3 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return count(t, seconds) == 3 }, 20*time.Second, time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	cmd.Wait()
-	require.Eventually(t, func() bool { return count(t, "7652.5") == 0 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return count(t, seconds) == 0 }, 20*time.Second, 10*time.Millisecond)
 }
 
 // count counts the sleeping processes with an argument.

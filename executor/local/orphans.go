@@ -58,8 +58,7 @@ func (r *Runner) killOrphans(p *process) {
 	}
 }
 
-// killRound kills the orphans of p as they are now. The lock keeps new programs from looking like
-// orphans.
+// killRound kills the orphans of p as they are now. The lock is held.
 func (r *Runner) killRound(p *process) []int {
 	var killed []int
 	for _, pid := range orphans() {
@@ -146,8 +145,8 @@ func bury(pid int) {
 	syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 }
 
-// orphans returns the children of this process that it did not start from the spawning thread: the
-// kernel hands orphans to the first thread.
+// orphans returns the children of the first thread of this process, to which the kernel hands orphans, and
+// with them what that thread started itself.
 func orphans() []int {
 	self := strconv.Itoa(os.Getpid())
 	b, err := os.ReadFile("/proc/self/task/" + self + "/children")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -56,8 +57,10 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	if ctx.Err() != nil {
 		return ending{exit: -1, stoppedBy: stoppedCancel}, nil
 	}
-	if err := os.Mkdir(filepath.Join(inv.Dir, workspace.Tmp), 0o700); err != nil {
-		return ending{}, fmt.Errorf("make workspace: %w", err)
+	if tmp := filepath.Join(inv.Dir, workspace.Tmp); getenv(inv.Env, "TMPDIR") == tmp {
+		if err := os.Mkdir(tmp, 0o700); err != nil {
+			return ending{}, fmt.Errorf("make workspace: %w", err)
+		}
 	}
 	path, exit, why := lookPath(program(inv.Argv), dir, inv.Env)
 	if exit != 0 {
@@ -73,9 +76,11 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return ending{}, err
 	}
 	begin := time.Now()
+	runtime.LockOSThread() // see forkExec; wait unlocks
 	p, err := r.start(inv, path, dir, stream)
 	stream.started()
 	if err != nil {
+		runtime.UnlockOSThread()
 		stream.finish()
 		exit, why, err := startFailure(path, err)
 		if err != nil {
@@ -131,7 +136,7 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, s *stream) (*
 	defer p.mu.Unlock()
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
-	pid, err := r.spawn.start(path, inv.Argv, attr)
+	pid, err := forkExec(path, inv.Argv, attr)
 	if err != nil {
 		r.setRunning(p, false)
 		return nil, err
@@ -172,7 +177,7 @@ func (r *Runner) stdin(b []byte) (*os.File, error) {
 	return f, nil
 }
 
-// wait waits for the end of the program and of everything it started.
+// wait waits for the end of the program and of everything it started. It unlocks the thread.
 func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation, s *stream) (ending, error) {
 	unwatch := context.AfterFunc(ctx, func() { p.stop(stoppedCancel, p.grace) })
 	if inv.Timeout > 0 {
@@ -195,6 +200,7 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	if waitErr == nil {
 		_, waitErr = wait4(pid, &status)
 	}
+	runtime.UnlockOSThread()
 	r.setRunning(p, false)
 	r.killOrphans(p)
 	logErr := s.finish()

@@ -31,7 +31,6 @@ type Runner struct {
 
 	once    sync.Once
 	onceErr error
-	spawn   *spawner
 	null    *os.File
 	guard   watchdog
 
@@ -45,8 +44,7 @@ var (
 	_ executor.Salvager = (*Runner)(nil)
 )
 
-// New returns a Runner that captures into cas. It costs nothing until the first Run, which starts the
-// thread that spawns.
+// New returns a Runner that captures into cas. It costs nothing until the first Run.
 func New(cas cache.CAS, opts Options) *Runner {
 	r := &Runner{cas: cas, opts: opts, running: map[*process]struct{}{}, inplace: make(chan struct{}, 1)}
 	r.inplace <- struct{}{}
@@ -59,20 +57,14 @@ func (r *Runner) ready() error {
 		if r.null, r.onceErr = os.OpenFile(os.DevNull, os.O_RDWR, 0); r.onceErr != nil {
 			return
 		}
-		if r.onceErr = adoptOrphans(); r.onceErr != nil {
-			return
-		}
-		r.spawn = newSpawner()
+		r.onceErr = adoptOrphans()
 	})
 	return r.onceErr
 }
 
-// Close ends the watchdog and the spawning thread. Nothing may run any more.
+// Close ends the watchdog. Nothing may run any more.
 func (r *Runner) Close() error {
 	r.once.Do(func() { r.onceErr = errors.New("run task: the runner is closed") })
-	if r.spawn != nil {
-		r.spawn.close()
-	}
 	r.guard.dismiss()
 	if r.null != nil {
 		return r.null.Close()
@@ -95,10 +87,10 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if err := r.ready(); err != nil {
 		return cache.Captured{}, err
 	}
-	if err := os.MkdirAll(inv.Dir, 0o700); err != nil {
-		return cache.Captured{}, fmt.Errorf("make workspace: %w", err)
-	}
 	if inv.Mode == lang.ModeInplace {
+		if err := os.MkdirAll(inv.Dir, 0o700); err != nil {
+			return cache.Captured{}, fmt.Errorf("make workspace: %w", err)
+		}
 		return r.runInplace(ctx, inv, output)
 	}
 	laid, err := workspace.Materialize(inv.Dir, r.cas, spec(inv))

@@ -4,62 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// spawner starts all programs from one thread that lives as long as the runner: the death signal of a
-// child is tied to the thread that made it, and Go may end any thread that a goroutine had to itself.
-type spawner struct {
-	orders chan order
-	done   sync.Once
-}
-
-type order struct {
-	path  string
-	argv  []string
-	attr  *syscall.ProcAttr
-	reply chan reply
-}
-
-type reply struct {
-	pid int
-	err error
-}
-
-func newSpawner() *spawner {
-	s := &spawner{orders: make(chan order)}
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the runner
-		for o := range s.orders {
-			pid, err := syscall.ForkExec(o.path, o.argv, o.attr)
-			o.reply <- reply{pid, err}
-		}
-	}()
-	return s
-}
-
-func (s *spawner) close() { s.done.Do(func() { close(s.orders) }) }
-
 // busyTries bounds how often a program is started again that is "text file busy": while one thread
 // writes a program, another may fork, and until its child has called exec the child holds the
 // program open for writing. Waits double from 1 ms, so this is half a second.
 const busyTries = 9
 
-// start starts a program and returns its process id.
-func (s *spawner) start(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
-	o := order{path, argv, attr, make(chan reply, 1)}
+// forkExec starts a program and returns its process id. The calling goroutine must be locked to its
+// thread until the program is dead: the death signal of a child is tied to the thread that made it.
+func forkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	wait := time.Millisecond
 	for try := 0; ; try++ {
-		s.orders <- o
-		got := <-o.reply
-		if !errors.Is(got.err, syscall.ETXTBSY) || try == busyTries {
-			return got.pid, got.err
+		pid, err := syscall.ForkExec(path, argv, attr)
+		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
+			return pid, err
 		}
 		time.Sleep(wait)
 		wait *= 2

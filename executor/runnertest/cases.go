@@ -297,29 +297,30 @@ var processCases = []cased{
 	},
 	{
 		name: "nothing survives",
-		script: "(trap '' INT TERM HUP; sleep 7654.5 & sleep 7654.5) & setsid sh -c 'sleep 7654.5 & sleep 7654.5' & " +
-			"(setsid setsid sh -c 'cd /; sleep 7654.5 >/dev/null 2>&1' &) ; env -i /usr/bin/setsid /bin/sleep 7654.5 >/dev/null 2>&1 & " +
+		script: "(trap '' INT TERM HUP; sleep SECONDS & sleep SECONDS) & setsid sh -c 'sleep SECONDS & sleep SECONDS' & " +
+			"(setsid setsid sh -c 'cd /; sleep SECONDS >/dev/null 2>&1' &) ; env -i /usr/bin/setsid /bin/sleep SECONDS >/dev/null 2>&1 & " +
 			"echo up; sleep 0.2; exit 0",
 		run: func(s *stand, c cased) {
-			got := s.run(context.Background(), s.invocation(c))
+			inv, seconds := s.sleeper(c)
+			got := s.run(context.Background(), inv)
 			require.Zero(s.t, got.Exit)
 			require.Equal(s.t, "up\n", s.text(got.Log))
-			require.Empty(s.t, running("7654.5"))
+			require.Empty(s.t, running(seconds))
 		},
 	},
 	{
 		name:   "nothing survives a stop",
-		script: "trap '' INT TERM; sh -c 'trap \"\" INT; setsid sleep 7653.5 & sleep 7653.5' & (setsid sh -c 'sleep 7653.5' &); echo up; while :; do sleep 0.1; done",
+		script: "trap '' INT TERM; sh -c 'trap \"\" INT; setsid sleep SECONDS & sleep SECONDS' & (setsid sh -c 'sleep SECONDS' &); echo up; while :; do sleep 0.1; done",
 		run: func(s *stand, c cased) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			inv := s.invocation(c)
+			inv, seconds := s.sleeper(c)
 			inv.Grace = 50 * time.Millisecond
 			got, err := s.runner.Run(ctx, inv, func([]byte) { cancel() })
 			require.NoError(s.t, err)
 			require.Equal(s.t, "cancel", got.StoppedBy)
 			require.Equal(s.t, "SIGKILL", got.Signal)
-			require.Empty(s.t, running("7653.5"))
+			require.Empty(s.t, running(seconds))
 		},
 	},
 	{
@@ -345,6 +346,13 @@ var processCases = []cased{
 			require.Equal(s.t, "daemon\n", s.text(got.Log))
 		},
 	},
+}
+
+// sleeper returns an invocation of a script in which SECONDS is a time that no other process sleeps.
+func (s *stand) sleeper(c cased) (*executor.Invocation, string) {
+	seconds := "7654." + digits(os.Getpid())
+	c.script = strings.ReplaceAll(c.script, "SECONDS", seconds)
+	return s.invocation(c), seconds
 }
 
 // running lists the processes that live with arg among their arguments.

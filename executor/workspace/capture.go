@@ -21,7 +21,7 @@ import (
 // workspace must stay.
 func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, outputs []Output, mask []string) (Captured, error) {
 	if laid == nil {
-		laid = loadLaid(filepath.Join(attempt, laidList))
+		laid = guessLaid(filepath.Join(attempt, Log))
 	}
 	c, err := newCapture(ctx, filepath.Join(attempt, Dir), cas, laid, mask)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package workspace makes the directory of one attempt and takes its files out again.
 //
 // [Materialize] lays bytes into a new directory; [Capture] stores what a process left there; [Reap]
-// removes it. A workspace is <attempt>/ws, beside it lie the log and the list of what was laid.
+// removes it. A workspace is <attempt>/ws, beside it lies the log.
 //
 // Promises:
 //   - Every byte of a source is checked against its digest on the way; a source that is not what it was
@@ -27,10 +27,9 @@ import (
 
 // Names inside the directory of an attempt.
 const (
-	Dir      = "ws"   // the workspace
-	Log      = "log"  // what the process printed
-	Tmp      = "tmp"  // for temporary files, outside of what is captured
-	laidList = "laid" // what Materialize laid, for whoever captures after a crash
+	Dir = "ws"  // the workspace
+	Log = "log" // what the process printed
+	Tmp = "tmp" // for temporary files, outside of what is captured
 )
 
 // Reserved is the directory in a workspace that belongs to ufbuild.

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"math"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -23,7 +25,7 @@ func (c *capture) leftovers() error {
 		if kind != unix.S_IFREG && kind != unix.S_IFLNK || c.taken[f.path] {
 			continue
 		}
-		if was, laid := c.laid.stats[f.path]; laid && was == stampFrom(&f.st) {
+		if c.laid.is(f) {
 			continue
 		}
 		if len(tree.Entries) == maxLeftovers || kind == unix.S_IFREG && f.st.Size > room {
@@ -56,4 +58,28 @@ func (c *capture) leftover(f *found) (cache.Entry, bool, error) {
 	problems := c.out.Problems
 	defer func() { c.out.Problems = problems }()
 	return c.entry("", f)
+}
+
+// is reports whether a file or link is one that was laid, and as it was laid.
+func (l *Laid) is(f *found) bool {
+	if l.stats == nil {
+		return f.st.Ctim.Nano() < l.before
+	}
+	was, ok := l.stats[f.path]
+	return ok && was == stampFrom(&f.st)
+}
+
+// guessLaid tells what another process laid by the clock of the file system: everything that is older
+// than the log, which is made when all is laid. What was laid within the same tick of that clock counts as
+// left over, which costs a little room and loses nothing. Without a log nothing ran.
+func guessLaid(log string) *Laid {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, log, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)
+	switch {
+	case err != nil:
+		return &Laid{before: math.MaxInt64}
+	case st.Mask&unix.STATX_BTIME == 0:
+		return &Laid{} // the file system does not know: everything counts
+	}
+	return &Laid{before: st.Btime.Sec*1e9 + int64(st.Btime.Nsec)}
 }

@@ -21,6 +21,7 @@ import (
 // Laid is what Materialize laid. Capture needs it to tell what the task made from what it was given.
 type Laid struct {
 	stats     map[string]stamp       // of files and links, as they were when laid
+	before    int64                  // without stats: what did not change since this time, in ns, was laid
 	inherited map[string]cache.Entry // of trees at the root, by path
 }
 
@@ -44,18 +45,18 @@ func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 	if err := os.MkdirAll(attempt, 0o700); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
-	return Lay(filepath.Join(attempt, Dir), filepath.Join(attempt, laidList), cas, spec)
+	dir := filepath.Join(attempt, Dir)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	return Lay(dir, cas, spec)
 }
 
-// Lay makes the directory dir and lays spec into it; the list of what was laid goes to the file list.
-// With "" for none, dir may be there already.
-func Lay(dir, list string, cas cache.CAS, spec Spec) (*Laid, error) {
+// Lay lays spec into a directory that holds nothing, with the promises of Materialize.
+func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
 	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}}}
 	if err := l.collect(); err != nil {
 		return nil, err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil && (list != "" || !errors.Is(err, os.ErrExist)) {
-		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	h, err := openDir(dir)
 	if err != nil {
@@ -63,15 +64,7 @@ func Lay(dir, list string, cas cache.CAS, spec Spec) (*Laid, error) {
 	}
 	defer h.Close()
 	l.dir = int(h.Fd())
-	if err := l.layAll(); err != nil {
-		return nil, err
-	}
-	if list != "" {
-		if err := l.laid.save(list); err != nil {
-			return nil, fmt.Errorf("make workspace: %w", err)
-		}
-	}
-	return l.laid, nil
+	return l.laid, l.layAll()
 }
 
 // layer is one Materialize.

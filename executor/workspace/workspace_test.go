@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -180,12 +181,22 @@ func TestMaterializeRefuses(t *testing.T) {
 	}
 }
 
+// tick waits until the clock that stamps files has passed this moment.
+func tick() {
+	var ts unix.Timespec
+	for now := time.Now().UnixNano(); ts.Nano() <= now; runtime.Gosched() {
+		unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &ts)
+	}
+}
+
 // work lays spec, lets do change the workspace, and captures.
 func work(t *testing.T, cas cache.CAS, spec Spec, outputs []Output, mask []string, do func(ws string)) Captured {
 	t.Helper()
 	at := attempt(t)
 	laid, err := Materialize(at, cas, spec)
 	require.NoError(t, err)
+	tick()
+	write(t, filepath.Join(at, Log), "")
 	do(filepath.Join(at, Dir))
 	got, err := Capture(context.Background(), at, cas, laid, outputs, mask)
 	require.NoError(t, err)
