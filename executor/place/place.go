@@ -153,12 +153,18 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 	if err != nil {
 		return Report{}, p.fail(addr, err)
 	}
+	if len(want) == 0 && p.absent(addr) {
+		return Report{}, nil // a task without outputs has no directory
+	}
 	if err := p.ready(); err != nil {
 		return Report{}, err
 	}
 	moved, err := p.exchange(addr.String(), want)
 	if err != nil {
 		return Report{}, p.fail(addr, err)
+	}
+	if len(want) == 0 {
+		_ = unix.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
 	}
 	if err := p.remember(addr, outs, specs); err != nil {
 		return Report{Moved: moved}, p.fail(addr, err)
@@ -168,6 +174,12 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 		err = workspace.Remove(filepath.Join(p.dir.Name(), rejectedDir, filepath.FromSlash(addr.String())))
 	}
 	return Report{Moved: moved}, err
+}
+
+// absent reports whether there is nothing where the outputs of an instance go.
+func (p *Placer) absent(addr lang.Address) bool {
+	_, err := os.Lstat(filepath.Join(p.root, filepath.FromSlash(path.Join(p.out, addr.String()))))
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // PutRejected shows outputs that a contract rejected, beside the good ones, under

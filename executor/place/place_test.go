@@ -175,6 +175,22 @@ func TestPutIsTheWholeSet(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(s.root, quarantineDir))
 }
 
+func TestNoOutputsNoDirectory(t *testing.T) {
+	s := newStand(t)
+	none := []cache.Output{{Name: "o"}}
+	specs := []OutPath{{"o", "o"}}
+	_, err := s.p.Put(taskA, none, specs)
+	require.NoError(t, err)
+	require.NoDirExists(t, filepath.Join(s.root, "out"))
+	_, err = s.p.Put(taskA, []cache.Output{s.file("o", "1", 0o644)}, specs)
+	require.NoError(t, err)
+	s.write("out/a/mine", "m")
+	report, err := s.p.Put(taskA, none, specs)
+	require.NoError(t, err)
+	require.Len(t, report.Moved, 1)
+	require.NoDirExists(t, filepath.Join(s.root, "out/a"))
+}
+
 func TestForeignFilesAreMoved(t *testing.T) {
 	for _, forget := range []bool{false, true} {
 		s := newStand(t)
