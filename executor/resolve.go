@@ -149,6 +149,9 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]sourc
 			return nil, err
 		}
 		addFiles(found, files)
+		for p := range d.Own {
+			delete(found, p)
+		}
 	}
 	for _, in := range inst.Inputs {
 		files, err := d.Sources.Glob(in.Globs, in.Exclude)

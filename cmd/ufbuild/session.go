@@ -27,6 +27,7 @@ type session struct {
 	view   *journal.View
 	files  *source.Files
 	placer *place.Placer
+	own    map[string]bool // executor.OwnFiles
 }
 
 // access says what a verb does to store and campaign state.
@@ -52,7 +53,7 @@ func (a *app) openSession(how access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{loaded: l, app: a, store: store}
+	s := &session{loaded: l, app: a, store: store, own: executor.OwnFiles(l.campaign)}
 	if err := s.readJournal(); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (s *session) close(how access) error {
 func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
-		Drivers: drivers, Now: time.Now,
+		Drivers: drivers, Own: s.own, Now: time.Now,
 	}
 }
 
