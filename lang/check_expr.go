@@ -231,6 +231,7 @@ func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *t
 func (c *checker) attributeOf(a, whole *typ, text, name string, where hcl.Range) (f *typ, ok bool) {
 	switch a.shape {
 	case anyShape:
+		c.unchecked(a, where)
 		return anyType, true
 	case objectShape:
 		if f, ok := a.attrs[name]; ok {
@@ -252,6 +253,20 @@ func (c *checker) attributeOf(a, whole *typ, text, name string, where hcl.Range)
 	}
 	c.probs.error("UF2109", where, "%s is %s, which has no attributes.", text, a).Hint = listHint(a, text, name)
 	return nil, false
+}
+
+// unchecked warns that fields of a document are used which its open schema cannot promise.
+func (c *checker) unchecked(a *typ, where hcl.Range) {
+	if a.from == nil {
+		return
+	}
+	why := "its schema allows any property"
+	if a.from.Schema == "" {
+		why = "it has no schema"
+	}
+	n := c.ev.decl.kinds["contract"].byName[a.from.Name]
+	c.probs.warn("UF6107", n.label, "Fields of the documents of contract.%s are not checked: %s.", a.from.Name, why).
+		hint("Give it a schema with additionalProperties: false.").also(where, "a field is used here")
 }
 
 func listHint(a *typ, text, name string) string {
@@ -301,7 +316,7 @@ func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) 
 func (c *checker) elementOf(a, whole *typ, text string, key *typ, where hcl.Range) (f *typ, ok bool) {
 	switch a.shape {
 	case anyShape:
-		return anyType, true
+		return a, true
 	case listShape, tupleShape:
 		return c.listElement(a, text, key, where)
 	case mapShape:

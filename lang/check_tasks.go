@@ -180,6 +180,7 @@ func (l *loader) checkRunTime(d *taskDef) {
 		l.checkTextMap(a, l.checkTypes(a.expression, &checker{roots: roots}))
 	}
 	l.checkBody(d, roots, guarded, check)
+	l.checkValues(d)
 }
 
 // needs2110 reports an argument none of whose values has the right type.

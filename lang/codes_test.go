@@ -64,13 +64,6 @@ func TestEveryCodeInTheSourceHasAPage(t *testing.T) {
 	}
 }
 
-// notReported are codes that Load does not find in their bad example. The list may only shrink.
-var notReported = []string{
-	"UF1205", "UF1302", "UF2006", "UF2302", "UF4204", "UF5006", "UF5104", "UF5105",
-	"UF6001", "UF6002", "UF6003", "UF6004", "UF6005", "UF6006", "UF6103", "UF6104",
-	"UF6105", "UF6107", "UF7004", "UF7006", "UF8102", "UF8201", "UF8202", "UF9201",
-}
-
 func TestEveryBadExampleIsBadAndEveryGoodOneIsGood(t *testing.T) {
 	for _, c := range Codes() {
 		if c.Where != "lang" || c.Bad == "" {
@@ -79,11 +72,7 @@ func TestEveryBadExampleIsBadAndEveryGoodOneIsGood(t *testing.T) {
 		t.Run(c.Code, func(t *testing.T) {
 			t.Parallel()
 			bad := loadExample(t, c, c.Bad)
-			if slices.Contains(notReported, c.Code) {
-				require.NotContains(t, codesOf(bad), c.Code, "it is reported now: take it off the list")
-			} else {
-				require.Contains(t, codesOf(bad), c.Code, "%v", bad)
-			}
+			require.Contains(t, codesOf(bad), c.Code, "%v", bad)
 			for _, d := range bad {
 				if d.Code == c.Code {
 					require.Equal(t, c.Severity, d.Severity)

@@ -236,6 +236,7 @@ func (l *loader) loadGroups() {
 		d := &groupDef{group: g, node: n, defaults: n.block("defaults")}
 		l.ev.groups[g.Name] = d
 		if d.defaults != nil {
+			l.checkLabels(d.defaults)
 			l.checkDefaults(d.defaults)
 		}
 	}

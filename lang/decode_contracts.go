@@ -35,6 +35,7 @@ func (l *loader) loadContracts() {
 		l.contractKind(n, c)
 		l.contractSchema(s, n, c)
 		l.contractType(c)
+		l.checkSchema(n, c)
 		l.c.Contracts = append(l.c.Contracts, c)
 	}
 }

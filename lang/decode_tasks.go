@@ -46,6 +46,7 @@ func (l *loader) loadTasks() {
 	}
 	for _, d := range l.ev.order {
 		l.mergeSettings(d)
+		l.checkFit(d)
 		l.checkTaskNames(d)
 		l.readDependencies(d)
 	}
@@ -63,6 +64,7 @@ func (l *loader) loadTasks() {
 func (l *loader) declareTask(n *node, index int) {
 	s := l.campaignScope()
 	d := &taskDef{node: n, index: index, settings: map[string]*argument{}, expand: n.block("expand"), forEach: n.arg("for_each")}
+	l.checkLabels(n)
 	d.task = &Task{
 		Name: n.name, Range: at(n.header), Block: at(n.whole),
 		Description: l.wantString(s, l.literal(n, "description")),

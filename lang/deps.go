@@ -63,6 +63,7 @@ func (l *loader) linkTask(d *taskDef) {
 	d.task.Refs = d.refs()
 	d.task.Never = constantlyFalse(d.settings["when"])
 	l.linkInstances(d)
+	l.checkInherit(d)
 }
 
 // expressionDeps returns the dependencies that come from references in x.
@@ -120,19 +121,20 @@ func constantKey(k string, place hcl.Range) *expression {
 	return &expression{syntax: &hclsyntax.LiteralValueExpr{Val: v, SrcRange: place}, place: place, constant: v}
 }
 
-// groupDeps returns one dependency for each member of a group but the task itself.
+// groupDeps returns one dependency for each member of a group. The task itself must not be one.
 func (l *loader) groupDeps(d *taskDef, group string, base dep) []dep {
 	g := l.ev.groups[group]
 	if g == nil {
 		return nil
 	}
+	if g == d.group {
+		l.error("UF3002", base.place, "task.%s is in group.%s and depends on group.%s.", d.task.Name, group, group).
+			also(d.node.arg("group").place, "it joins the group here").
+			hint("Name the tasks it needs, or move it to another group.")
+		return nil
+	}
 	var deps []dep
 	for _, m := range g.members {
-		if m == d {
-			l.error("UF3002", base.place, "task.%s is in group.%s and depends on group.%s.", d.task.Name, group, group).
-				also(d.node.arg("group").place, "it joins the group here")
-			continue
-		}
 		one := base
 		one.target = m
 		deps = append(deps, one)

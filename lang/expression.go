@@ -13,6 +13,7 @@ type expression struct {
 	place    hcl.Range
 	constant cty.Value // the value when it refers to nothing and is a plain literal, else NilVal
 	uses     []use
+	computes bool   // it has calls or operators, which may fail on their values
 	calls    []call // in order of appearance
 	broken   bool   // a problem was reported: do not evaluate, nothing follows from it
 	reads    reads  // what it may look at inside outputs
@@ -99,6 +100,10 @@ func (c *collector) walk(e hclsyntax.Expression) {
 	case *hclsyntax.ObjectConsKeyExpr:
 		c.objectKey(e)
 	default:
+		switch e.(type) {
+		case *hclsyntax.BinaryOpExpr, *hclsyntax.UnaryOpExpr:
+			c.to.computes = true
+		}
 		for _, child := range children(e) {
 			c.walk(child)
 		}
@@ -141,6 +146,7 @@ func (c *collector) objectKey(e hclsyntax.Expression) {
 }
 
 func (c *collector) call(e *hclsyntax.FunctionCallExpr) {
+	c.to.computes = true
 	c.to.calls = append(c.to.calls, call{e.Name, e.NameRange})
 	if reflecting[e.Name] {
 		c.to.reads = reads{true, true}
@@ -170,7 +176,7 @@ func (c *collector) index(e *hclsyntax.IndexExpr) {
 	} else if v.Type() == cty.String {
 		c.attribute(v.AsString())
 	}
-	if t, ok := e.Collection.(*hclsyntax.ScopeTraversalExpr); ok && len(t.Traversal) == 2 {
+	if t, ok := e.Collection.(*hclsyntax.ScopeTraversalExpr); ok && len(t.Traversal) <= 2 {
 		c.traversal(t, e.Key)
 		return
 	}

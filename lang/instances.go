@@ -46,16 +46,54 @@ func (l *loader) makeInstances(d *taskDef) {
 	}
 	d.each = keys
 	l.checkPlanTime(d)
-	var all []*Instance
-	for _, k := range keys {
-		all = append(all, l.keyInstances(d, k)...)
-	}
-	if n := l.instances + len(all); n > maxInstances {
-		l.error("UF4303", d.node.header, "With %s the campaign has over %d instances.", plural(len(all), "instance of task."+d.task.Name), maxInstances)
+	cells := l.plannedCells(d, keys)
+	if !l.countInstances(d, keys, cells) {
 		return
 	}
-	l.instances += len(all)
+	var all []*Instance
+	for i := range cells {
+		all = append(all, l.cellInstances(d, &cells[i])...)
+	}
 	l.keep(d, all)
+}
+
+// plannedCells lists the cells of every key with how often each is looped.
+func (l *loader) plannedCells(d *taskDef, keys []eachKey) []lateParts {
+	var cells []lateParts
+	for _, k := range keys {
+		base := lateParts{def: d, keyed: d.forEach != nil, value: k.value}
+		for _, c := range l.matrixCells(d, base, k.key) {
+			cell := base
+			cell.matrix = c.value
+			cell.inst = &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: k.key, Matrix: c.label}}
+			cell.count = l.loopCount(d, &cell)
+			cells = append(cells, cell)
+			if len(cells) > maxInstances {
+				return cells
+			}
+		}
+	}
+	return cells
+}
+
+// countInstances reports a campaign with too many instances before they are made.
+func (l *loader) countInstances(d *taskDef, keys []eachKey, cells []lateParts) bool {
+	total, most := 0, 0
+	for i := range cells {
+		total += cells[i].count
+		most = max(most, cells[i].count)
+	}
+	if total > maxInstances {
+		l.error("UF4303", d.node.header, "for_each %d × matrix %d × loops %d is over %d instances.",
+			len(keys), len(cells)/max(1, len(keys)), most, maxInstances)
+		return false
+	}
+	if l.instances+total > maxInstances {
+		l.error("UF4303", d.node.header, "With the %s of task.%s the campaign has over %d.", plural(total, "instance"), d.task.Name, maxInstances)
+		return false
+	}
+	l.instances += total
+	return true
 }
 
 // keep registers the instances of a task; those of expand are kept as patterns for run time.
@@ -77,24 +115,15 @@ func (l *loader) keep(d *taskDef, all []*Instance) {
 	}
 }
 
-// keyInstances makes the instances of one key: one for each matrix cell and loop.
-func (l *loader) keyInstances(d *taskDef, k eachKey) []*Instance {
-	base := lateParts{def: d, keyed: d.forEach != nil, value: k.value, count: 1}
-	var all []*Instance
-	for _, c := range l.matrixCells(d, base, k.key) {
-		cell := base
-		cell.matrix = c.value
-		probe := &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: k.key, Matrix: c.label}}
-		cell.inst = probe
-		count := l.loopCount(d, &cell)
-		cell.count = count
-		var prev *Instance
-		for i := range count {
-			inst := l.instance(d, cell, probe.Address, i, prev)
-			all = append(all, inst)
-			if d.task.Series {
-				prev = inst
-			}
+// cellInstances makes the instances of one cell: one for each loop.
+func (l *loader) cellInstances(d *taskDef, cell *lateParts) []*Instance {
+	all := make([]*Instance, 0, cell.count)
+	var prev *Instance
+	for i := range cell.count {
+		inst := l.instance(d, *cell, cell.inst.Address, i, prev)
+		all = append(all, inst)
+		if d.task.Series {
+			prev = inst
 		}
 	}
 	return all

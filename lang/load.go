@@ -16,13 +16,14 @@ type loader struct {
 	decl  *declarations
 	typer *taskTypes
 
-	instances int // made so far
+	schemas   map[string]*compiledSchema // by path; nil for broken ones
+	instances int                        // made so far
 }
 
 // Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
 // diagnostics hold an error it may be incomplete, is good for looking at, and must not be built.
 func Load(o Options) (*Campaign, Diagnostics) {
-	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations()}
+	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]*compiledSchema{}}
 	root, names, err := locate(o)
 	l.start(root)
 	switch {
@@ -35,7 +36,7 @@ func Load(o Options) (*Campaign, Diagnostics) {
 		l.load(names)
 	}
 	l.c.Files = l.ev.src.list()
-	ds := l.all()
+	ds := l.applyIgnores(l.all())
 	ds.Sort()
 	return l.c, ds
 }
@@ -69,6 +70,7 @@ func (l *loader) load(names []string) {
 	l.loadTasks()
 	l.checkLateLocals()
 	l.loadCampaignDefault()
+	l.checkUnused()
 }
 
 // Source returns the bytes of a file that was read while loading.

@@ -117,6 +117,7 @@ func (l *loader) parsePrompt(name string, src []byte, verbatim bool) *prompt {
 		return p
 	}
 	p.expression = l.template(name, body, start, nil)
+	l.checkPromptText(p, src)
 	return p
 }
 

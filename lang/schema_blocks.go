@@ -2,7 +2,7 @@ package lang
 
 var campaignSchema = &Block{
 	Name: "campaign",
-	Doc:  "What every task shares; at most once.",
+	Doc:  "What every task shares.",
 	Args: []Arg{
 		{Name: "name", Type: "string", Phase: Literal, Default: "the directory's name", Doc: "Name shown in reports."},
 		{Name: "description", Type: "string", Phase: Literal, Doc: "One sentence for people."},

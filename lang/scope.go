@@ -125,7 +125,13 @@ func (s *scope) root(name string, r reads) cty.Value {
 	if v, ok := s.tasks.(*upstreamValues); ok && name == "self" && s.inst.def.task.Series {
 		return v.withPreviousValue(s.inst.symbol(name), s.inst, r)
 	}
-	return s.inst.symbol(name)
+	v := s.inst.symbol(name)
+	if name == "self" && s.tasks == nil && s.inst.def.task.Series {
+		attrs := v.AsValueMap()
+		attrs["previous"] = cty.DynamicVal
+		return cty.ObjectVal(attrs)
+	}
+	return v
 }
 
 // member returns local.NAME, task.NAME or group.NAME.

@@ -35,6 +35,10 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	l.decodeOutputs(s, d, i)
 	l.decodeWorkspace(s, d, i)
 	l.decodeExports(s, d, i)
+	l.checkOutputs(d, i)
+	l.checkInputs(d, i)
+	l.checkWeight(d, i)
+	l.checkTimeout(d, i)
 }
 
 func (l *loader) passEnv(s *scope, d *taskDef) []string {

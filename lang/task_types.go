@@ -171,7 +171,7 @@ func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 	attrs["text"] = maybeNull(stringType, maybe)
 	switch {
 	case isJSONKind(contract):
-		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name]), maybe)
+		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name], contract), maybe)
 	case contract == nil:
 		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it has no contract of kind json.", n.name)}
 	default:

@@ -35,6 +35,7 @@ type typ struct {
 	limit bool // a list whose schema says how long it may get
 	known cty.Value
 	maybe string            // why it may be null at run time; "" when it never is, or nobody promised
+	from  *Contract         // of an unchecked value: the contract whose schema is open
 	hints map[string]advice // for attributes that are often asked for and are not there
 
 	key string // of the structure, made when it is first compared
@@ -68,7 +69,7 @@ func unionOf(ts ...*typ) *typ {
 		}
 		for _, a := range alternatives {
 			if a.shape == anyShape {
-				return anyType
+				return a
 			}
 			distinct = addDistinct(distinct, a)
 		}
@@ -325,7 +326,7 @@ func (t *typ) textual() bool {
 func (t *typ) elements() (key, elem *typ, ok bool) {
 	switch t.shape {
 	case anyShape:
-		return anyType, anyType, true
+		return anyType, t, true
 	case listShape:
 		if t.set {
 			return t.elem, t.elem, true
@@ -366,18 +367,18 @@ func (t *typ) unionElements() (key, elem *typ, ok bool) {
 }
 
 // typeOfJSON is what a contract promises of its documents.
-func typeOfJSON(t *jsonType) *typ {
+func typeOfJSON(t *jsonType, from *Contract) *typ {
 	switch {
 	case t == nil:
-		return anyType
+		return &typ{shape: anyShape, from: from}
 	case t.list:
-		l := listOf(typeOfJSON(t.elem))
+		l := listOf(typeOfJSON(t.elem, from))
 		l.limit = t.limit
 		return l
 	case t.attrs != nil:
 		attrs := map[string]*typ{}
 		for k, a := range t.attrs {
-			attrs[k] = typeOfJSON(a)
+			attrs[k] = typeOfJSON(a, from)
 		}
 		return objectOf(attrs)
 	}

@@ -333,6 +333,8 @@ func valueText(v cty.Value) string {
 
 // validate evaluates the rules of a variable over its value.
 func (l *loader) validate(d *variableDef) {
+	used := l.decl.kinds["variable"].used
+	defer func(was bool) { used[d.node.name] = was }(used[d.node.name]) // a rule about a variable is no use of it
 	if d.broken || d.value == cty.NilVal {
 		return
 	}

@@ -1,0 +1,139 @@
+package lang
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// english words the problems that the schema library finds.
+var english = message.NewPrinter(language.English)
+
+// compiledSchema is a JSON Schema of a contract; nil when it is broken.
+type compiledSchema = jsonschema.Schema
+
+// schemaBase is the address under which schema files are known to the schema library, so that
+// relative references between them stay below the campaign root.
+const schemaBase = "file:///campaign/"
+
+// errRemoteSchema is wrapped by the error of a schema that refers to the network.
+var errRemoteSchema = errors.New("refers outside the campaign")
+
+// schemaLoader reads the schemas that a schema refers to.
+type schemaLoader struct{ src *sources }
+
+// Load returns the document at url.
+func (s schemaLoader) Load(url string) (any, error) {
+	name, ok := strings.CutPrefix(url, schemaBase)
+	if !ok || !cleanPath(name) {
+		return nil, fmt.Errorf("%s: %w", url, errRemoteSchema)
+	}
+	b, err := s.src.read(name, maxDataFile)
+	if err != nil {
+		return nil, err
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(b))
+}
+
+// checkSchema compiles the schema of a contract and judges its empty form.
+func (l *loader) checkSchema(n *node, c *Contract) {
+	a := n.arg("schema")
+	if a == nil || c.Schema == "" {
+		l.checkEmptyJSON(n, c)
+		return
+	}
+	if c.Kind != "json" && c.Kind != "jsonl" && c.Kind != "" {
+		l.error("UF6103", a.place, "A schema has no effect on a contract of kind %s.", c.Kind)
+		return
+	}
+	s := l.compileSchema(a, c)
+	empty := n.arg("empty")
+	if s == nil || empty == nil || c.Empty == "" && c.Kind == "jsonl" {
+		return
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(c.Empty))
+	if err != nil {
+		l.error("UF6105", empty.place, "%q is not JSON: %v.", c.Empty, err)
+		return
+	}
+	if err := s.Validate(doc); err != nil {
+		l.error("UF6105", empty.place, "%q is not valid under %s: %s.", c.Empty, c.Schema, schemaCause(err))
+	}
+}
+
+// checkEmptyJSON judges the empty form of a JSON contract without a schema.
+func (l *loader) checkEmptyJSON(n *node, c *Contract) {
+	if a := n.arg("empty"); a != nil && c.Kind == "json" && !json.Valid([]byte(c.Empty)) {
+		l.error("UF6105", a.place, "%q is not JSON.", c.Empty)
+	}
+}
+
+// compileSchema compiles each schema file once.
+func (l *loader) compileSchema(a *argument, c *Contract) *compiledSchema {
+	if s, ok := l.schemas[c.Schema]; ok {
+		return s
+	}
+	l.schemas[c.Schema] = nil
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.SchemaDoc))
+	if err != nil {
+		l.error("UF6103", a.place, "%s is not JSON: %v.", c.Schema, err)
+		return nil
+	}
+	comp := jsonschema.NewCompiler()
+	comp.DefaultDraft(jsonschema.Draft2020)
+	comp.UseLoader(schemaLoader{l.ev.src})
+	url := schemaBase + path.Clean(c.Schema)
+	if err := comp.AddResource(url, doc); err != nil {
+		l.error("UF6103", a.place, "%s: %v.", c.Schema, err)
+		return nil
+	}
+	s, err := comp.Compile(url)
+	if err != nil {
+		l.schemaFailed(a, c, err)
+		return nil
+	}
+	l.schemas[c.Schema] = s
+	return s
+}
+
+func (l *loader) schemaFailed(a *argument, c *Contract, err error) {
+	if errors.Is(err, errRemoteSchema) || strings.Contains(err.Error(), errRemoteSchema.Error()) {
+		l.error("UF6104", a.place, "%s refers to something outside the campaign: %s.", c.Schema, remoteURL(err)).
+			because("A check must give the same answer without a network.").hint("Save that schema below the campaign directory and refer to it by a relative path.")
+		return
+	}
+	l.error("UF6103", a.place, "%s is not a JSON Schema: %s.", c.Schema, schemaCause(err))
+}
+
+// remoteURL finds the address in the error of the schema library.
+func remoteURL(err error) string {
+	var load *jsonschema.LoadURLError
+	if errors.As(err, &load) {
+		return load.URL
+	}
+	return "a $ref"
+}
+
+// schemaCause is the innermost problem that the schema library found, with its place in the document.
+func schemaCause(err error) string {
+	var inner *jsonschema.SchemaValidationError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	var v *jsonschema.ValidationError
+	if !errors.As(err, &v) {
+		return strings.ReplaceAll(err.Error(), schemaBase, "")
+	}
+	for len(v.Causes) > 0 {
+		v = v.Causes[0]
+	}
+	where := "/" + strings.Join(v.InstanceLocation, "/")
+	return fmt.Sprintf("at %s: %s", where, v.ErrorKind.LocalizedString(english))
+}

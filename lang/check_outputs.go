@@ -1,0 +1,307 @@
+package lang
+
+import (
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// checkLabels checks the names of labelled blocks inside a block, each declared once.
+func (l *loader) checkLabels(n *node) {
+	if n == nil {
+		return
+	}
+	first := map[string]*node{}
+	for _, b := range n.blocks {
+		if b.schema.Labels == 0 || !l.nameOK(b.schema.Name, b.name, b.label) {
+			continue
+		}
+		key := b.schema.Name + " " + b.name
+		if old, dup := first[key]; dup {
+			code := "UF1201"
+			if b.schema.Name == "output" {
+				code = "UF1205"
+			}
+			l.error(code, b.label, "%s %q is declared twice.", sentenceCase(b.schema.Name), b.name).also(old.label, "the first is here")
+			continue
+		}
+		first[key] = b
+	}
+}
+
+// checkOutputs checks the outputs of one instance against each other.
+func (l *loader) checkOutputs(d *taskDef, i *Instance) {
+	if len(i.Outputs) == 0 && d.task.Kind == Prompt {
+		l.error("UF6001", d.node.header, "Task %q declares no output, directly or through its group.", d.task.Name).
+			because("A prompt without an output can never be told from one that did nothing.")
+	}
+	var primary *node
+	for n := range i.Outputs {
+		o, src := &i.Outputs[n], d.outputs[n]
+		l.checkOutput(o, src)
+		if o.Primary && primary != nil {
+			l.error("UF6002", src.label, "2 outputs are primary: %q and %q.", primary.name, src.name).also(primary.label, "the first is here")
+		} else if o.Primary {
+			primary = src
+		}
+		for m := range n {
+			l.checkOverlap(d, i, m, n)
+		}
+	}
+}
+
+// checkOutput checks one output: path or tree, and where it points.
+func (l *loader) checkOutput(o *Output, n *node) {
+	p, tree := n.arg("path"), n.arg("tree")
+	if (p == nil) == (tree == nil) {
+		word := "neither path nor tree"
+		if p != nil {
+			word = "both path and tree"
+		}
+		l.error("UF6006", n.header, "Output %q sets %s; it must set one of them.", n.name, word)
+		return
+	}
+	if p != nil && !p.broken && o.Path != "" {
+		switch {
+		case !cleanPath(o.Path):
+			l.error("UF6003", p.place, "%q must be a clean relative path: no \"..\", no \".\", no leading \"/\".", o.Path)
+		case underReserved(o.Path):
+			l.error("UF6005", p.place, "%s belongs to ufbuild.", reservedPart(o.Path))
+		}
+	}
+	for i, g := range o.Tree {
+		if underReserved(g) {
+			l.error("UF6005", elementRange(tree.expression, i), "%s belongs to ufbuild.", reservedPart(g))
+		}
+	}
+}
+
+// reservedDirs are written by ufbuild and in no output.
+var reservedDirs = []string{".uf", ".ufbuild", ".git"}
+
+func underReserved(p string) bool { return containsString(reservedDirs, firstPart(p)) }
+
+func reservedPart(p string) string { return firstPart(p) + "/" }
+
+func firstPart(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	return first
+}
+
+// checkOverlap reports two outputs that would hold one file.
+func (l *loader) checkOverlap(d *taskDef, i *Instance, m, n int) {
+	a, b := &i.Outputs[m], &i.Outputs[n]
+	where := d.outputs[n].arg("path")
+	if where == nil {
+		where = d.outputs[n].arg("tree")
+	}
+	if where == nil || !overlap(a, b) {
+		return
+	}
+	what := b.Path
+	if what == "" {
+		what = a.Path
+	}
+	l.error("UF6004", where.place, "%s is also output %q.", what, a.Name).also(d.outputs[m].label, "output %q is here", a.Name)
+}
+
+// overlap reports whether two outputs name one path, one of them inside the other included. Two trees
+// may share files: each is a snapshot of its own.
+func overlap(a, b *Output) bool {
+	switch {
+	case a.Path != "" && b.Path != "":
+		x, y := strings.ToLower(a.Path), strings.ToLower(b.Path)
+		return x == y || strings.HasPrefix(x, y+"/") || strings.HasPrefix(y, x+"/")
+	case a.Path != "":
+		return inTree(b.Tree, a.Path)
+	case b.Path != "":
+		return inTree(a.Tree, b.Path)
+	}
+	return false
+}
+
+func inTree(globs []string, p string) bool {
+	for _, g := range globs {
+		if doublestar.MatchUnvalidated(g, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkInputs reports globs that match nothing.
+func (l *loader) checkInputs(d *taskDef, i *Instance) {
+	for n, in := range i.Inputs {
+		a := d.node.all("input")[n].arg("glob")
+		if in.AllowEmpty || a == nil || a.broken || i.Workspace.Mode == ModeInplace {
+			continue
+		}
+		for k, g := range in.Globs {
+			if !doublestar.ValidatePattern(g) || !staysBelow(g) || l.matches(g) {
+				continue
+			}
+			n := l.error("UF8102", elementRange(a.expression, k), "%s matches no file.", g).
+				hint("Set allow_empty = true if that is fine.")
+			if near := l.near(g); near != "" {
+				n.Summary = g + " matches no file. Did you mean \"" + near + "\"?"
+			}
+		}
+	}
+}
+
+// matches reports whether a glob matches a file below the root.
+func (l *loader) matches(g string) bool {
+	if !strings.ContainsAny(g, `*?[{\`) {
+		return l.ev.src.exists(path.Clean(g))
+	}
+	found, err := l.ev.src.Glob(g)
+	return err != nil || len(found) > 0
+}
+
+// near returns a file with a name close to that of a path without wildcards.
+func (l *loader) near(g string) string {
+	if strings.ContainsAny(g, `*?[{\`) {
+		return ""
+	}
+	siblings, err := l.ev.src.Glob(path.Join(globSafe(path.Dir(g)), "*"))
+	if err != nil {
+		return ""
+	}
+	return suggest(g, siblings)
+}
+
+// checkInherit reports inherited tasks without a tree, and several snapshots without a rule.
+func (l *loader) checkInherit(d *taskDef) {
+	w := d.node.block("workspace")
+	snapshots := 0
+	for _, r := range d.inherit {
+		t := l.ev.tasks[r.name]
+		if t == nil || t == d {
+			continue
+		}
+		if !hasTree(t) {
+			l.error("UF8201", r.place, "task.%s has no output with tree, so there is nothing to inherit.", r.name).
+				also(t.node.header, "the task is declared here")
+			continue
+		}
+		n := l.snapshots(t, r)
+		snapshots += n
+		if n > 1 && w.arg("prefer") == nil {
+			l.manySnapshots(t, r, n)
+		}
+	}
+	if len(d.inherit) == snapshots && snapshots > 1 && w.arg("prefer") == nil {
+		l.warn("UF8202", w.arg("inherit").place, "%s are inherited; if two change one file differently, the merge fails.", plural(snapshots, "snapshot")).
+			hint("Say with prefer whose content wins.")
+	}
+}
+
+func hasTree(d *taskDef) bool {
+	for _, o := range d.outputs {
+		if o.arg("tree") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// snapshots counts the trees that a reference in inherit stands for.
+func (l *loader) snapshots(t *taskDef, r direct) int {
+	if t.expand != nil {
+		return 2 // more than one, as many as there will be
+	}
+	is := t.task.Instances
+	if r.key != nil {
+		return 1
+	}
+	if t.task.Series {
+		is = lastOfEach(is)
+	}
+	return len(is)
+}
+
+func (l *loader) manySnapshots(t *taskDef, r direct, n int) {
+	many := plural(n, "instance")
+	if t.expand != nil {
+		many = "instances known only at run time"
+	}
+	d := l.warn("UF8202", r.place, "task.%s has %s; if two change one file differently, the merge fails.", r.name, many).
+		hint("Inherit one instance, or say with prefer whose content wins.")
+	for _, a := range []*argument{t.settings["loops"], t.matrix, t.forEach} {
+		if a != nil && a.place.Filename != "" && a.syntax != nil {
+			d.also(a.place, "its instances come from here")
+			return
+		}
+	}
+}
+
+// checkWeight reports a weight that no pool can ever serve.
+func (l *loader) checkWeight(d *taskDef, i *Instance) {
+	a := d.settings["weight"]
+	if a == nil {
+		return
+	}
+	pools := []string{i.Pool}
+	if i.Profile != nil && i.Profile.Agent != nil {
+		pools = append(pools, i.Profile.Agent.Pool)
+	}
+	for _, name := range pools {
+		p, ok := l.c.Pool(name)
+		if ok && i.Weight > p.Slots {
+			n := l.error("UF7004", a.place, "weight %d > pool.%s slots %d: the task could never start.", i.Weight, name, p.Slots)
+			n.also(l.decl.kinds["pool"].byName[name].header, "the pool is declared here")
+		}
+	}
+}
+
+// checkTimeout warns of a timeout that the campaign's deadline cuts short.
+func (l *loader) checkTimeout(d *taskDef, i *Instance) {
+	a := d.settings["timeout"]
+	if a == nil || l.c.Deadline == 0 || i.Timeout <= l.c.Deadline {
+		return
+	}
+	n := l.warn("UF7006", a.place, "timeout %s is longer than the campaign's deadline of %s.", printDuration(i.Timeout), printDuration(l.c.Deadline))
+	n.also(l.decl.campaign.arg("deadline").place, "the deadline is set here")
+}
+
+// promptSettings have no effect on commands.
+var promptSettings = []string{"profile", "template", "vars", "budget"}
+
+// checkFit reports settings of the task itself that do not fit what it runs. Defaults of a group may be
+// meant for its other tasks.
+func (l *loader) checkFit(d *taskDef) {
+	if d.body == nil {
+		return
+	}
+	report := func(name, kind string) {
+		if a := d.node.arg(name); a != nil {
+			l.error("UF1302", a.nameRange, "%s has no effect on a %s task.", name, kind)
+			a.broken = true
+		}
+	}
+	if d.task.Kind == Command {
+		for _, name := range promptSettings {
+			report(name, "command")
+		}
+	}
+	if d.body.name == "prompt_text" {
+		report("template", "prompt_text")
+	}
+	if a := d.node.arg("loop_mode"); a != nil && constantLoops(d) {
+		l.warn("UF4204", a.nameRange, "loop_mode has no effect with one attempt.").hint("Set loops, or remove loop_mode.")
+	}
+}
+
+// constantLoops reports whether the task is written to have one loop.
+func constantLoops(d *taskDef) bool {
+	a := d.settings["loops"]
+	if a == nil {
+		return true
+	}
+	if a.constant == cty.NilVal || a.constant.Type() != cty.Number || a.constant.IsNull() {
+		return false
+	}
+	return a.constant.AsBigFloat().IsInt() && a.constant.Equals(cty.NumberIntVal(1)).True()
+}

@@ -1,0 +1,201 @@
+package lang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"golang.org/x/text/unicode/norm"
+)
+
+// checkUnused warns of declarations nothing refers to. It runs only where there is no error: a
+// misspelt name would make what it meant look unused.
+func (l *loader) checkUnused() {
+	if l.errors > 0 {
+		return
+	}
+	for _, d := range l.decl.order {
+		if !d.used {
+			l.warn("UF2302", d.nameRange, "local.%s is not used.", d.name)
+		}
+	}
+	for _, root := range []string{"var", "contract", "profile", "pool", "reference"} {
+		r := l.decl.kinds[kindOfRoot(root)]
+		for _, n := range r.list {
+			if !r.used[n.name] {
+				l.warn("UF2302", n.label, "%s.%s is not used.", root, n.name)
+			}
+		}
+	}
+	l.unusedVars()
+	l.unusedPrompts()
+}
+
+// unusedVars warns of entries of vars that no prompt of the task reads.
+func (l *loader) unusedVars() {
+	for _, d := range l.ev.order {
+		a := d.node.arg("vars")
+		if a == nil || d.body == nil {
+			continue
+		}
+		readers := []*expression{}
+		if d.body.name == "prompt_text" {
+			readers = append(readers, d.body.expression)
+		}
+		for _, p := range d.contents {
+			if p.expression != nil {
+				readers = append(readers, p.expression)
+			}
+		}
+		l.unusedEntries(d, a, readers)
+	}
+}
+
+func (l *loader) unusedEntries(d *taskDef, a *argument, readers []*expression) {
+	read := map[string]bool{}
+	for _, x := range readers {
+		for i := range x.uses {
+			if u := &x.uses[i]; u.root == "vars" {
+				if u.name == "" {
+					return // vars as a whole
+				}
+				read[u.name] = true
+			}
+		}
+	}
+	keys, _ := (&taskDef{vars: []*argument{a}}).varKeys()
+	for _, k := range keys {
+		if !read[k] {
+			where := "the prompt"
+			if len(d.contents) == 1 {
+				where = d.contents[0].path
+			}
+			l.warn("UF5006", keyRange(a.expression, k), "vars.%s is not used by %s.", k, where)
+		}
+	}
+}
+
+// unusedPrompts warns of files below prompts/ that no task uses.
+func (l *loader) unusedPrompts() {
+	files, err := l.ev.src.Glob("prompts/**/*.md")
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		if _, read := l.ev.src.source(f); !read {
+			l.warn("UF5006", hcl.Range{Filename: f, Start: hcl.InitialPos, End: hcl.InitialPos}, "%s is not used by any task.", f)
+		}
+	}
+}
+
+// checkPromptText warns of text that rendering changes, and of loop.count, which ties every instance
+// to how many there are.
+func (l *loader) checkPromptText(p *prompt, src []byte) {
+	if n, ok := norm.NFC.QuickSpan(src), norm.NFC.IsNormal(src); !ok {
+		r := rangeOfByte(p.path, src, n)
+		l.warn("UF5104", r, "From here on the text is not in the normal form NFC; rendering changes these characters.").
+			hint("Save the file in NFC, so that what you see is what is sent.")
+	}
+	if p.expression == nil {
+		return
+	}
+	for i := range p.uses {
+		if u := &p.uses[i]; u.root == "loop" && u.name == "count" {
+			l.warn("UF5105", u.place, "loop.count in a prompt: changing loops would make every instance stale.")
+		}
+	}
+}
+
+// ignoreMark starts a comment that silences a warning.
+const ignoreMark = "ufbuild:ignore"
+
+// ignoreComment silences one code on its own line and the next.
+type ignoreComment struct {
+	code  string
+	place Range
+	used  bool
+}
+
+// ignoreComments finds the comments that silence warnings in the campaign files.
+func (c *Campaign) ignoreComments() []*ignoreComment {
+	var found []*ignoreComment
+	for _, f := range c.eval.src.list() {
+		if !strings.HasSuffix(f.Path, ".hcl") || !strings.Contains(string(f.Bytes), ignoreMark) {
+			continue
+		}
+		offset := 0
+		for n, line := range strings.SplitAfter(string(f.Bytes), "\n") {
+			found = append(found, ignoresIn(f.Path, line, n+1, offset)...)
+			offset += len(line)
+		}
+	}
+	return found
+}
+
+// ignoresIn reads the codes after the mark in one line.
+func ignoresIn(file, line string, number, offset int) []*ignoreComment {
+	at := strings.Index(line, ignoreMark)
+	if at < 0 || !strings.ContainsAny(line[:at], "#/") {
+		return nil
+	}
+	var found []*ignoreComment
+	rest := at + len(ignoreMark)
+	for _, code := range strings.FieldsFunc(line[rest:], func(r rune) bool { return strings.ContainsRune(" ,\t\r\n", r) }) {
+		if !strings.HasPrefix(code, "UF") {
+			break
+		}
+		start := strings.Index(line[rest:], code) + rest
+		pos := func(i int) Pos { return Pos{number, 1 + len([]rune(line[:i])), offset + i} }
+		found = append(found, &ignoreComment{code: code, place: Range{file, pos(start), pos(start + len(code))}})
+		rest = start + len(code)
+	}
+	return found
+}
+
+func (x *ignoreComment) silences(d *Diagnostic) bool {
+	return d.Severity == Warning && d.Code == x.code && d.Subject != nil && d.Subject.File == x.place.File &&
+		(d.Subject.Start.Line == x.place.Start.Line || d.Subject.Start.Line == x.place.Start.Line+1)
+}
+
+// Unignored returns the diagnostics without the warnings that "# ufbuild:ignore CODE" comments silence.
+// Load has done so for its own; this is for those of other packages about the same files.
+func (c *Campaign) Unignored(ds Diagnostics) Diagnostics {
+	return silence(ds, c.ignoreComments())
+}
+
+func silence(ds Diagnostics, comments []*ignoreComment) Diagnostics {
+	if len(comments) == 0 {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), func(d Diagnostic) bool {
+		silent := false
+		for _, x := range comments {
+			if x.silences(&d) {
+				x.used, silent = true, true
+			}
+		}
+		return silent
+	})
+}
+
+// applyIgnores drops silenced warnings and warns of comments that silence nothing. Those of codes that
+// other packages report are theirs to judge.
+func (l *loader) applyIgnores(ds Diagnostics) Diagnostics {
+	comments := l.c.ignoreComments()
+	if len(comments) == 0 {
+		return ds
+	}
+	ds = silence(ds, comments)
+	for _, x := range comments {
+		doc, known := Explain(x.code)
+		place := x.place
+		switch {
+		case !known:
+			ds = append(ds, Diagnostic{Severity: Warning, Code: "UF9201", Summary: x.code + " does not exist.", Subject: &place})
+		case !x.used && doc.Where == "lang" && !ds.HasErrors():
+			ds = append(ds, Diagnostic{Severity: Warning, Code: "UF9201", Summary: "There is no " + x.code + " to ignore here.", Subject: &place,
+				Hint: "Remove the comment."})
+		}
+	}
+	return ds
+}
