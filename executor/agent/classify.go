@@ -28,11 +28,11 @@ var Patterns = []Pattern{
 	// credit
 	{Credit, re(`\bcredit balance is too low\b|\b(insufficient|not enough|out of) credits\b`), "Credit balance is too low"},
 	{Credit, re(`\b402 payment required\b|` + httpStatus("402")), "API Error: 402 Payment Required"},
-	{Credit, re(`\binsufficient_quota\b|\bexceeded your current quota\b|\bquota exceeded for (metric|quota)\b|\bbilling hard limit\b`), "You exceeded your current quota, please check your plan and billing details."},
+	{Credit, re(`\binsufficient_quota\b|\bexceeded your current quota\b|\bquota exceeded for (metric|quota)\b|\bquota exceeded\W+check your plan\b|\bbilling hard limit\b`), "You exceeded your current quota, please check your plan and billing details."},
 	// rate limited
 	{RateLimited, re(`\bapi error\b.*\brate[ _-]?limit`), "API Error: Rate limit reached"},
 	{RateLimited, re(`\brate_limit_(error|exceeded)\b|^.{0,60}\brate limit (reached|exceeded|hit)\b`), "Rate limit reached for gpt-5.2-codex. Please try again in 17s."},
-	{RateLimited, re(`\busage limit reached\b|\b(hit|reached) your (usage|session|weekly|\S+-hour) limit\b`), "You've hit your usage limit. Try again in 3 days 4 hours 5 minutes."},
+	{RateLimited, re(`\busage limit reached\b|\b(hit|reached) your (usage |session |weekly |\S+-hour )?limit\b`), "You've hit your usage limit. Try again in 3 days 4 hours 5 minutes."},
 	{RateLimited, re(`\b429 too many requests\b|` + httpStatus("429")), "exceeded retry limit, last status: 429 Too Many Requests"},
 	{RateLimited, re(`\boverloaded_error\b|\b529 overloaded\b|\bmodel is overloaded\b|\bresource_exhausted\b|` + httpStatus("529")), "API Error: 529 Overloaded"},
 	// refused

@@ -44,13 +44,12 @@ func (Driver) Start(s agent.Start) (agent.Command, error) {
 	}, nil
 }
 
-const (
-	// crashLines is how much of a log speaks for a program that failed.
-	crashLines = 20
-	// quietLines is how much of it speaks against one that exited well. Its report may mention
-	// rate limits anywhere; an error that ended it stands last.
-	quietLines = 2
-)
+// quietLines is how much of a log speaks against a program that exited well. Its report may mention
+// rate limits anywhere; an error that ended it stands last.
+const quietLines = 2
+
+// crashLines is how much of it speaks for one that failed.
+const crashLines = 20
 
 // errorLook is how a line has to begin to speak against exit 0.
 var errorLook = regexp.MustCompile(`(?i)^\W*(\w+ ?){0,3}(error|exception|failed|fatal)\b|^\W*(http|status)?\W*(401|402|429|529)\b|^\W*(you've|you have) (hit|reached)|^\W*(rate limit|usage limit|credit balance|invalid api key|claude ai usage limit)`)

@@ -1,0 +1,60 @@
+package claude_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/agent/agenttest"
+	"github.com/ufbuild/ufbuild/executor/agent/claude"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+const session = "5b0c1a52-0000-4000-8000-000000000001"
+
+func used(u cache.Usage, cost float64) cache.Usage {
+	u.CostUSD, u.Model, u.Session = &cost, "claude-opus-4-6", session
+	return u
+}
+
+func TestStreams(t *testing.T) {
+	full := used(agenttest.Tokens(150, 30, 25), 0.1265)
+	free := used(agenttest.Tokens(150, 30, 25), 0)
+	agenttest.Streams(t, claude.Driver{}, map[string]agenttest.Want{
+		"ok":            {Class: agent.OK, Usage: full, Final: "All done."},
+		"report":        {Class: agent.OK, Usage: full, Final: "# Findings\nAPI Error handling: the client gives up when the rate limit is reached.\n"},
+		"rate-limit":    {Exit: 1, Class: agent.RateLimited, Message: "Request rejected (429)", Usage: used(agenttest.Tokens(0, 0, 0), 0)},
+		"overloaded":    {Exit: 1, Class: agent.RateLimited, Message: "529 Overloaded", Usage: free},
+		"usage-limit":   {Class: agent.RateLimited, Message: "usage limit reached", Wait: time.Hour, Usage: free},
+		"session-limit": {Exit: 1, Class: agent.RateLimited, Message: "session limit", Wait: 3 * time.Hour, Usage: free},
+		"login":         {Exit: 1, Class: agent.Login, Message: "Invalid API key", Usage: free},
+		"not-logged-in": {Exit: 1, Class: agent.Login, Message: "Not logged in", Usage: free},
+		"credit":        {Exit: 1, Class: agent.Credit, Message: "Credit balance is too low", Usage: free},
+		"refused":       {Exit: 1, Class: agent.Refused, Message: "Usage Policy", Usage: full},
+		"empty":         {Class: agent.Failed, Message: "empty result", Usage: full},
+		"no-turns":      {Class: agent.Failed, Message: "without a turn", Usage: full},
+		"max-turns":     {Class: agent.Failed, Message: "error_max_turns", Usage: full},
+		"budget":        {Exit: 1, Class: agent.Failed, Message: "error_max_budget_usd: Reached maximum budget ($0.1)", Usage: full},
+		"killed":        {Exit: 1, Class: agent.Failed, Message: "exit 1", Usage: cache.Usage{InputTokens: agenttest.Ptr[int64](150), CachedTokens: agenttest.Ptr[int64](30), Model: "claude-opus-4-6", Session: session}},
+		"no-start":      {Exit: 1, Class: agent.Failed, Message: "exit 1: error: unknown option '--effort'"},
+	})
+}
+
+func FuzzRead(f *testing.F) { agenttest.Fuzz(f, claude.Driver{}) }
+
+func TestStart(t *testing.T) {
+	p := &lang.Profile{Agent: &lang.Agent{Name: "a", Args: []string{"--add-dir", "/x"}}, Model: "opus", Effort: "high", Args: []string{"--max-turns", "9"}}
+	cmd, err := claude.Driver{}.Start(agent.Start{Profile: p, Prompt: "do it", BudgetUSD: 2.5})
+	require.NoError(t, err)
+	require.Equal(t, []string{"claude", "--print", "--output-format", "stream-json", "--verbose", "--model", "opus", "--effort", "high",
+		"--max-budget-usd", "2.5", "--permission-mode", "bypassPermissions", "--add-dir", "/x", "--max-turns", "9"}, cmd.Argv)
+	require.Equal(t, "do it", string(cmd.Stdin))
+
+	p = &lang.Profile{Agent: &lang.Agent{Command: []string{"npx", "claude"}}, Args: []string{"--permission-mode=plan"}}
+	cmd, err = claude.Driver{}.Start(agent.Start{Profile: p})
+	require.NoError(t, err)
+	require.Equal(t, []string{"npx", "claude", "--print", "--output-format", "stream-json", "--verbose", "--permission-mode=plan"}, cmd.Argv)
+}

@@ -1,0 +1,156 @@
+// Package gemini drives Gemini CLI: the adapter "gemini".
+//
+// The prompt goes to standard input of "gemini --output-format json --yolo". At its end the program
+// prints one JSON document with response, stats and error, behind warnings and stack traces. It
+// wants to be told that it may trust the directory, which is new at each attempt. The cost is not
+// reported.
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+)
+
+// Driver implements agent.Driver.
+type Driver struct{}
+
+var _ agent.Driver = Driver{}
+
+// Start returns the command for a prompt on standard input.
+func (Driver) Start(s agent.Start) (agent.Command, error) {
+	if s.Profile.Effort != "" {
+		return agent.Command{}, fmt.Errorf("start agent %q: the adapter gemini has no effort\nhint: remove effort from profile %q, or choose another model", s.Profile.Agent.Name, s.Profile.Name)
+	}
+	args := agent.Args(s)
+	argv := append(agent.Program(s, "gemini"), "--output-format", "json")
+	if m := s.Profile.Model; m != "" {
+		argv = append(argv, "--model", m)
+	}
+	if !agent.Has(args, "--yolo", "-y", "--approval-mode") {
+		argv = append(argv, "--yolo")
+	}
+	return agent.Command{
+		Argv:  append(argv, args...),
+		Stdin: []byte(s.Prompt),
+		Env:   map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+	}, nil
+}
+
+// document is the one the program prints.
+type document struct {
+	Session  string  `json:"session_id"`
+	Response *string `json:"response"`
+	Stats    *struct {
+		Models map[string]struct {
+			Tokens tokens `json:"tokens"`
+		} `json:"models"`
+	} `json:"stats"`
+	Error *struct {
+		Message string          `json:"message"`
+		Code    json.RawMessage `json:"code"` // a number or a name
+	} `json:"error"`
+}
+
+type tokens struct {
+	Prompt     *float64 `json:"prompt"` // includes what was cached
+	Cached     *float64 `json:"cached"`
+	Candidates *float64 `json:"candidates"`
+	Thoughts   *float64 `json:"thoughts"`
+}
+
+// exitAuth is how the program exits, and what its error code is, when it cannot log in.
+const exitAuth = 41
+
+// Read reads the document at the end of the log.
+func (Driver) Read(e agent.Ended) agent.End {
+	d, ok := find(e.Log)
+	if !ok {
+		return agent.Unfinished(e)
+	}
+	end := d.class(e)
+	end.Usage = d.usage()
+	end.Usage.Session = d.Session
+	return end
+}
+
+// maxStarts bounds the search for the document from the end of the log.
+const maxStarts = 50
+
+// find decodes the last object that starts a line and is the program's document.
+func find(log []byte) (document, bool) {
+	for range maxStarts {
+		at := bytes.LastIndex(log, []byte("\n{"))
+		start := at + 1 // 0 when there is no line before it
+		if at < 0 && !bytes.HasPrefix(log, []byte("{")) {
+			return document{}, false
+		}
+		var d document
+		err := json.NewDecoder(bytes.NewReader(log[start:])).Decode(&d)
+		if err == nil && (d.Response != nil || d.Error != nil || d.Stats != nil) {
+			return d, true
+		}
+		if at < 0 {
+			return document{}, false
+		}
+		log = log[:at]
+	}
+	return document{}, false
+}
+
+func (d document) class(e agent.Ended) agent.End {
+	switch {
+	case d.Error != nil:
+		return d.blame(e)
+	case d.Response == nil || strings.TrimSpace(*d.Response) == "":
+		return agent.End{Class: agent.Failed, Message: "ended with an empty result"}
+	case e.Exit != 0 || e.Signal != "":
+		return agent.Unfinished(e)
+	}
+	return agent.End{Class: agent.OK, Final: *d.Response}
+}
+
+func (d document) blame(e agent.Ended) agent.End {
+	var code int
+	_ = json.Unmarshal(d.Error.Code, &code) // a name stays 0: it is no HTTP status
+	end := agent.Blame(d.Error.Message, code, e.Now)
+	if end.Class == agent.Failed && code == exitAuth {
+		end.Class = agent.Login
+	}
+	return end
+}
+
+// usage adds up the models; the name is that of the only one, or all of them.
+func (d document) usage() cache.Usage {
+	var sum cache.Usage
+	if d.Stats == nil {
+		return sum
+	}
+	names := make([]string, 0, len(d.Stats.Models))
+	for name := range d.Stats.Models {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for i, name := range names {
+		u := d.Stats.Models[name].Tokens.read()
+		if i > 0 {
+			u = agent.Add(sum, u)
+		}
+		sum = u
+	}
+	sum.Model = strings.Join(names, "+")
+	return sum
+}
+
+func (t tokens) read() cache.Usage {
+	u := cache.Usage{InputTokens: agent.Count(t.Prompt), CachedTokens: agent.Count(t.Cached), OutputTokens: agent.Count(t.Candidates)}
+	if n := agent.Count(t.Thoughts); n != nil && u.OutputTokens != nil {
+		*u.OutputTokens += *n
+	}
+	return u
+}

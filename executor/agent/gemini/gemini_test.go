@@ -1,0 +1,53 @@
+package gemini_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/agent/agenttest"
+	"github.com/ufbuild/ufbuild/executor/agent/gemini"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func in(u cache.Usage, model string) cache.Usage {
+	u.Session, u.Model = "s1", model
+	return u
+}
+
+func TestStreams(t *testing.T) {
+	none := in(cache.Usage{}, "")
+	agenttest.Streams(t, gemini.Driver{}, map[string]agenttest.Want{
+		"ok":         {Class: agent.OK, Usage: in(agenttest.Tokens(150, 30, 25), "gemini-2.5-pro"), Final: "All done."},
+		"two-models": {Class: agent.OK, Usage: in(agenttest.Tokens(160, 30, 27), "gemini-2.5-flash+gemini-2.5-pro"), Final: "All done."},
+		"login":      {Exit: 145, Class: agent.Login, Message: "invalid x-api-key", Usage: none},
+		"no-auth":    {Exit: 41, Class: agent.Login, Message: "Invalid auth method", Usage: none},
+		"rate-limit": {Exit: 173, Class: agent.RateLimited, Message: "current quota", Wait: 17400 * time.Millisecond, Usage: none},
+		"quota":      {Exit: 173, Class: agent.Credit, Message: "current quota", Usage: none},
+		"max-turns":  {Exit: 53, Class: agent.Failed, Message: "max session turns", Usage: none},
+		"empty":      {Class: agent.Failed, Message: "empty result", Usage: none},
+		"untrusted":  {Exit: 55, Class: agent.Failed, Message: "exit 55: Gemini CLI is not running in a trusted directory."},
+	})
+}
+
+func FuzzRead(f *testing.F) { agenttest.Fuzz(f, gemini.Driver{}) }
+
+func TestStart(t *testing.T) {
+	p := &lang.Profile{Name: "p", Agent: &lang.Agent{Name: "a"}, Model: "gemini-2.5-pro"}
+	cmd, err := gemini.Driver{}.Start(agent.Start{Profile: p, Prompt: "do it"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"gemini", "--output-format", "json", "--model", "gemini-2.5-pro", "--yolo"}, cmd.Argv)
+	require.Equal(t, "true", cmd.Env["GEMINI_CLI_TRUST_WORKSPACE"])
+
+	p.Effort = "high"
+	_, err = gemini.Driver{}.Start(agent.Start{Profile: p})
+	require.ErrorContains(t, err, "hint: remove effort from profile \"p\"")
+
+	p = &lang.Profile{Agent: &lang.Agent{Args: []string{"--approval-mode", "auto_edit"}}}
+	cmd, err = gemini.Driver{}.Start(agent.Start{Profile: p})
+	require.NoError(t, err)
+	require.NotContains(t, cmd.Argv, "--yolo")
+}

@@ -1,0 +1,169 @@
+// Package opencode drives OpenCode: the adapter "opencode".
+//
+// The prompt goes to standard input of "opencode run --format json". It is not an argument: the
+// program puts arguments in quotes and escapes those inside, and the kernel bounds one argument at
+// 128 KiB. The stream is JSON lines: step_start, text, tool_use, step_finish with cost and tokens,
+// error. A step that was started and not finished makes the usage unknown, not zero.
+package opencode
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+)
+
+// Driver implements agent.Driver.
+type Driver struct{}
+
+var _ agent.Driver = Driver{}
+
+// Start returns the command for a prompt on standard input. An effort is a variant of the model.
+func (Driver) Start(s agent.Start) (agent.Command, error) {
+	argv := append(agent.Program(s, "opencode"), "run", "--format", "json")
+	if m := s.Profile.Model; m != "" {
+		argv = append(argv, "--model", m)
+	}
+	if e := s.Profile.Effort; e != "" {
+		argv = append(argv, "--variant", e)
+	}
+	return agent.Command{Argv: append(argv, agent.Args(s)...), Stdin: []byte(s.Prompt)}, nil
+}
+
+// line is what is read of a line of the stream.
+type line struct {
+	Type    string `json:"type"`
+	Session string `json:"sessionID"`
+	Part    struct {
+		Text   string   `json:"text"`
+		Cost   *float64 `json:"cost"`
+		Tokens *tokens  `json:"tokens"`
+	} `json:"part"`
+	Error *fault `json:"error"`
+}
+
+type tokens struct {
+	Input     *float64 `json:"input"`
+	Output    *float64 `json:"output"`
+	Reasoning *float64 `json:"reasoning"`
+	Cache     struct {
+		Read  *float64 `json:"read"`
+		Write *float64 `json:"write"`
+	} `json:"cache"`
+}
+
+type fault struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string            `json:"message"`
+		Status  int               `json:"statusCode"`
+		Body    string            `json:"responseBody"`
+		Headers map[string]string `json:"responseHeaders"`
+	} `json:"data"`
+}
+
+// stream is what is kept of all lines.
+type stream struct {
+	session string
+	final   string
+	fault   *fault // that no finished step came after
+	steps   []cache.Usage
+	open    int // steps started and not finished
+}
+
+// Read reads the stream.
+func (Driver) Read(e agent.Ended) agent.End {
+	s := parse(e.Log)
+	end := s.class(e)
+	if s.open == 0 {
+		end.Usage = sum(s.steps)
+	}
+	end.Usage.Session = s.session
+	return end
+}
+
+func parse(log []byte) stream {
+	var s stream
+	for b := range agent.Objects(log) {
+		var l line
+		if json.Unmarshal(b, &l) != nil {
+			continue
+		}
+		if l.Session != "" {
+			s.session = l.Session
+		}
+		switch l.Type {
+		case "step_start":
+			s.open++
+		case "text":
+			s.final = l.Part.Text
+		case "step_finish":
+			s.open = max(s.open-1, 0)
+			s.steps, s.fault = append(s.steps, l.usage()), nil
+		case "error":
+			if s.fault = l.Error; s.fault == nil {
+				s.fault = &fault{}
+			}
+		}
+	}
+	return s
+}
+
+func (s stream) class(e agent.Ended) agent.End {
+	switch {
+	case s.fault != nil:
+		return s.fault.blame(e)
+	case len(s.steps) == 0 && s.open == 0 || e.Exit != 0 || e.Signal != "":
+		return agent.Unfinished(e)
+	case strings.TrimSpace(s.final) == "":
+		return agent.End{Class: agent.Failed, Message: "ended with an empty result"}
+	}
+	return agent.End{Class: agent.OK, Final: s.final}
+}
+
+// blame classifies by message, body and status, and says the message.
+func (f *fault) blame(e agent.Ended) agent.End {
+	text := f.Data.Message + "\n" + f.Data.Body
+	end := agent.Blame(text, f.Data.Status, e.Now)
+	end.Message = agent.OneLine(f.Name + ": " + f.Data.Message)
+	if seconds, err := strconv.Atoi(f.Data.Headers["retry-after"]); err == nil && end.Class == agent.RateLimited && end.Wait == 0 {
+		end.Wait = agent.Wait("retry-after: "+strconv.Itoa(seconds), e.Now)
+	}
+	return end
+}
+
+func (l *line) usage() cache.Usage {
+	u := cache.Usage{CostUSD: l.Part.Cost}
+	t := l.Part.Tokens
+	if t == nil {
+		return u
+	}
+	u.InputTokens = total(t.Input, t.Cache.Read, t.Cache.Write)
+	u.CachedTokens = agent.Count(t.Cache.Read)
+	u.OutputTokens = total(t.Output, t.Reasoning)
+	return u
+}
+
+// total adds details to a count; a detail that is missing adds nothing.
+func total(count *float64, details ...*float64) *int64 {
+	sum := agent.Count(count)
+	for _, d := range details {
+		if n := agent.Count(d); n != nil && sum != nil {
+			*sum += *n
+		}
+	}
+	return sum
+}
+
+func sum(steps []cache.Usage) cache.Usage {
+	var all cache.Usage
+	for i, u := range steps {
+		if i > 0 {
+			u = agent.Add(all, u)
+		}
+		all = u
+	}
+	return all
+}
