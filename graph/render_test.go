@@ -3,6 +3,7 @@ package graph
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"flag"
 	"io"
 	"os"
@@ -44,6 +45,8 @@ func TestRender(t *testing.T) {
 		{"tasks.txt", g.Text, RenderOptions{ByTask: true}},
 		{"some.txt", g.Text, RenderOptions{Only: []NodeID{0, 1, 4}}},
 		{"some-tasks.txt", g.Text, RenderOptions{ByTask: true, Only: []NodeID{0, 1, 4}}},
+		{"nodes.svg", g.SVG, RenderOptions{State: state}},
+		{"tasks.html", g.HTML, RenderOptions{ByTask: true}},
 		{"nodes.json", g.JSON, RenderOptions{State: state}},
 	} {
 		var out bytes.Buffer
@@ -66,6 +69,23 @@ func TestRenderedJSONParses(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out.Bytes(), &doc))
 	require.Len(t, doc.Nodes, 6)
 	require.Equal(t, [][]string{{"x", "y"}}, doc.Cycles)
+}
+
+func TestDrawingIsXML(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, hostile().SVG(&out, RenderOptions{}))
+	d := xml.NewDecoder(&out)
+	for {
+		_, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+	}
+	out.Reset()
+	empty, _ := Build(newCamp().c)
+	require.NoError(t, empty.SVG(&out, RenderOptions{}))
+	require.Contains(t, out.String(), "</svg>")
 }
 
 func FuzzQuotesStayClosed(f *testing.F) {

@@ -15,17 +15,12 @@ import (
 // box with its group, its state and what it needs.
 func (g *Graph) Text(w io.Writer, o RenderOptions) error {
 	v, b := newView(g, o), bufio.NewWriter(w)
-	width, deepest := 0, 0
+	width := 0
 	for i := range v.boxes {
 		width = max(width, utf8.RuneCountInString(v.boxes[i].label()))
-		deepest = max(deepest, v.boxes[i].layer)
 	}
 	from := v.linesFrom()
-	layers := make([][]int, deepest+1)
-	for i := range v.boxes {
-		layers[v.boxes[i].layer] = append(layers[v.boxes[i].layer], i)
-	}
-	for n, boxes := range layers {
+	for n, boxes := range v.layers() {
 		if len(boxes) > 0 {
 			fmt.Fprintf(b, "layer %d\n", n)
 		}

@@ -15,11 +15,12 @@ func (a *app) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph [TARGET…]",
 		Short: "Draw the dependency graph",
-		Long: `Draws which task needs which, as text, Graphviz DOT, Mermaid or JSON. With targets
-only they and what they need are drawn. One box stands for a task; --instances
-draws every instance. A campaign with a cycle is drawn too, with the cycle marked.`,
+		Long: `Draws which task needs which, as text, Graphviz DOT, Mermaid, SVG, an HTML page
+or JSON. With targets only they and what they need are drawn. One box stands for a
+task; --instances draws every instance. A campaign with a cycle is drawn too, with
+the cycle marked.`,
 		Example: `  ufbuild graph
-  ufbuild graph --format dot | dot -Tsvg > graph.svg
+  ufbuild graph --format svg > graph.svg
   ufbuild graph report --instances --format mermaid`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
@@ -27,13 +28,13 @@ draws every instance. A campaign with a cycle is drawn too, with the cycle marke
 			if a.json {
 				format = "json"
 			}
-			if err := oneOf("format", format, "text", "dot", "mermaid", "json"); err != nil {
+			if err := oneOf("format", format, "text", "dot", "mermaid", "svg", "html", "json"); err != nil {
 				return err
 			}
 			return a.drawGraph(targets, format, graph.RenderOptions{ByTask: !instances})
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT`: text, dot, mermaid or json")
+	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT`: text, dot, mermaid, svg, html or json")
 	cmd.Flags().BoolVar(&instances, "instances", false, "one box an instance instead of one a task")
 	return cmd
 }
@@ -63,6 +64,8 @@ func (a *app) drawGraph(targets []string, format string, o graph.RenderOptions) 
 		"text":    func() error { return l.graph.Text(a.out, o) },
 		"dot":     func() error { return l.graph.DOT(a.out, o) },
 		"mermaid": func() error { return l.graph.Mermaid(a.out, o) },
+		"svg":     func() error { return l.graph.SVG(a.out, o) },
+		"html":    func() error { return l.graph.HTML(a.out, o) },
 		"json":    func() error { return l.graph.JSON(a.out, o) },
 	}[format]
 	if err := draw(); err != nil {
