@@ -95,6 +95,7 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 		}
 		return unknownVerb(root, args[0])
 	}
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.presetFlags(cmd) }
 	a.bindFlags(root)
 	root.AddCommand(a.verbs()...)
 	root.SetFlagErrorFunc(flagError)
@@ -102,7 +103,8 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 		verb.Args = usageArgs(verb.Args)
 		verb.DisableFlagsInUseLine = true
 	}
-	root.SetHelpCommand(&cobra.Command{Use: "help [VERB]", Short: "Help for a verb", RunE: func(_ *cobra.Command, args []string) error {
+	arrangeHelp(root)
+	root.SetHelpCommand(&cobra.Command{Use: "help [VERB]", Short: "Help for a verb", GroupID: lastChapter, RunE: func(_ *cobra.Command, args []string) error {
 		verb, rest, err := root.Find(args)
 		if err != nil || len(rest) > 0 {
 			return unknownVerb(root, args[0])
@@ -148,7 +150,7 @@ func (a *app) bindFlags(root *cobra.Command) {
 	fs.StringVar(&a.preset, "preset", "", "take variable values from the preset `NAME`")
 	fs.StringArrayVar(&a.sets, "set", nil, "override a setting, `task.NAME.SETTING=VALUE`")
 	fs.BoolVar(&a.json, "json", false, "print one JSON document, or one a line for verbs that go on")
-	fs.StringVar(&a.store, "store", a.getenv("UFBUILD_STORE"), "keep results in `DIR` (UFBUILD_STORE)")
+	fs.StringVar(&a.store, "store", "", "keep results in `DIR`")
 	fs.StringVar(&a.progress, "progress", "auto", "how a build reports, `MODE`: auto, tty, plain, json or none")
 }
 
