@@ -117,7 +117,7 @@ func (s stream) class(e agent.Ended) agent.End {
 	case r == nil:
 		return agent.Unfinished(e)
 	case r.StopReason == "refusal":
-		return agent.End{Class: agent.Refused, Message: agent.OneLine(r.Result)}
+		return agent.End{Class: agent.Refused, Message: agent.OneLine(r.words())}
 	case r.IsError:
 		return agent.Blame(r.words(), r.Status, e.Now)
 	case r.Subtype != "success":
@@ -153,13 +153,16 @@ func limitText(result string, e agent.Ended) (agent.End, bool) {
 
 // words is what the program says of an end that is no success.
 func (l *line) words() string {
-	if l.Result != "" {
+	if strings.TrimSpace(l.Result) != "" {
 		return l.Result
 	}
 	if len(l.Errors) > 0 {
 		return fmt.Sprintf("%s: %s", l.Subtype, strings.Join(l.Errors, "; "))
 	}
-	return l.Subtype
+	if l.Subtype != "" {
+		return l.Subtype
+	}
+	return "its result says neither success nor error"
 }
 
 // usage is that of the result, which covers all calls. Without one it is what the calls said so far:
