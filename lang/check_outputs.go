@@ -1,7 +1,9 @@
 package lang
 
 import (
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -154,7 +156,9 @@ func (l *loader) checkInputs(d *taskDef, i *Instance) {
 // matches reports whether a glob matches a file below the root.
 func (l *loader) matches(g string) bool {
 	if !strings.ContainsAny(g, `*?[{\`) {
-		return l.ev.src.exists(path.Clean(g))
+		// A link is there wherever it leads; the build says what is wrong with it.
+		_, err := os.Lstat(filepath.Join(l.ev.src.dir, filepath.FromSlash(path.Clean(g))))
+		return err == nil
 	}
 	found, err := l.ev.src.Glob(g)
 	return err != nil || len(found) > 0
