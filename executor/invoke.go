@@ -34,9 +34,7 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		Address: a.Address, Key: at.Key, Ordinal: at.Ordinal, Build: b.Build, Root: b.Campaign.Root, Dir: at.Workspace,
 		Mode: a.Mode, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
 	}
-	for _, s := range a.Secrets {
-		inv.Mask = append(inv.Mask, s.Value.Real)
-	}
+	inv.Mask = b.secretValues(a)
 	b.lay(inv, a)
 	if a.Kind == lang.Command {
 		for _, t := range a.Argv {
@@ -46,6 +44,26 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		return inv, nil
 	}
 	return inv, b.agentInvocation(inv, inst, a, at)
+}
+
+// minPassed is the length in bytes from which the value of a passed variable is taken for a secret.
+// Shorter ones are names and numbers, not keys.
+const minPassed = 8
+
+// secretValues are the values that must not reach the store: those of secrets, and those of passed
+// variables unless they are short or absolute paths, which programs print all the time and which are
+// no secret.
+func (b *Builder) secretValues(a *Action) []string {
+	var values []string
+	for _, s := range a.Secrets {
+		values = append(values, s.Value.Real)
+	}
+	for _, n := range a.PassEnv {
+		if v, ok := b.Environ(n); ok && len(v) >= minPassed && !filepath.IsAbs(v) {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // lay says which stored bytes lie where.

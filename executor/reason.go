@@ -78,7 +78,7 @@ func withFirst(s string, messages []string) string {
 		return s
 	}
 	first, _, _ := strings.Cut(messages[0], "\n")
-	return s + ": " + first
+	return s + ": " + strings.TrimPrefix(first, "contract: ")
 }
 
 // describeOutcome spells an outcome as it reads in a sentence.
