@@ -139,6 +139,9 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 		if n := skipped[r.Address]; n > 0 {
 			fmt.Fprintf(w, "  %s skipped because of it\n", ui.Count(n, "task"))
 		}
+		if r.Ordinal == 0 {
+			continue // nothing was started, so there is nothing to look at
+		}
 		fmt.Fprintf(w, "  hint: `ufbuild log %s` shows its output, `ufbuild show %s` its attempts\n", quoteTarget(r.Address), quoteTarget(r.Address))
 	}
 }
