@@ -91,14 +91,12 @@ func (p *Placer) swap(stage, stagePath string, parent int, base, instance string
 	if err != nil {
 		return nil, errors.Join(err, workspace.Remove(stagePath))
 	}
-	if err := p.trade(stage, parent, base); err != nil {
-		return nil, errors.Join(err, workspace.Remove(stagePath))
+	// Kept before the exchange, too: whatever lies in .stage after a crash is nobody's only copy.
+	moved, err := p.quarantine(instance, foreign)
+	if err == nil {
+		err = p.trade(stage, parent, base)
 	}
-	moved, err := p.quarantine(stagePath, instance, foreign)
-	if err != nil {
-		return moved, err // the old directory stays in .stage until somebody makes room
-	}
-	return moved, workspace.Remove(stagePath)
+	return moved, errors.Join(err, workspace.Remove(stagePath))
 }
 
 // trade exchanges two directories, in one step where the file system can.

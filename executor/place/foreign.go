@@ -87,8 +87,9 @@ func (p *Placer) isOurs(at string, put *cache.Entry) bool {
 // quarantineDir is where things lie that were in the way, below the root.
 const quarantineDir = ".ufbuild/quarantine"
 
-// quarantine moves files out of an old directory of an instance and returns a line for each.
-func (p *Placer) quarantine(old, instance string, foreign []string) ([]string, error) {
+// quarantine keeps files of the directory of an instance that is about to be exchanged, and returns a line
+// for each.
+func (p *Placer) quarantine(instance string, foreign []string) ([]string, error) {
 	if len(foreign) == 0 {
 		return nil, nil
 	}
@@ -101,8 +102,9 @@ func (p *Placer) quarantine(old, instance string, foreign []string) ([]string, e
 	var moved []string
 	for _, rel := range foreign {
 		dst := path.Join(to, p.out, instance, rel)
-		if err := move(filepath.Join(old, filepath.FromSlash(rel)), filepath.Join(p.root, filepath.FromSlash(dst))); err != nil {
-			return moved, fmt.Errorf("move %s out of the way: %w", path.Join(p.out, instance, rel), err)
+		src := filepath.Join(p.dir.Name(), filepath.FromSlash(path.Join(instance, rel)))
+		if err := keep(src, filepath.Join(p.root, filepath.FromSlash(dst))); err != nil {
+			return nil, fmt.Errorf("move %s out of the way: %w", path.Join(p.out, instance, rel), err)
 		}
 		moved = append(moved, fmt.Sprintf("moved %s, which is not what was put there, to %s", path.Join(p.out, instance, rel), dst))
 	}
@@ -132,22 +134,18 @@ func (p *Placer) newQuarantine() (string, error) {
 	return path.Join(quarantineDir, name), nil
 }
 
-// move moves a file or link, to another file system by copying.
-func move(from, to string) error {
+// keep gives a file or link a second name, or copies it where it cannot have one.
+func keep(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	err := os.Rename(from, to)
-	if !errors.Is(err, unix.EXDEV) {
-		return err
+	if os.Link(from, to) == nil {
+		return nil
 	}
 	if target, err := os.Readlink(from); err == nil {
-		return errors.Join(os.Symlink(target, to), os.Remove(from))
+		return os.Symlink(target, to)
 	}
-	if err := copyFile(from, to); err != nil {
-		return err
-	}
-	return os.Remove(from)
+	return copyFile(from, to)
 }
 
 func copyFile(from, to string) error {

@@ -227,6 +227,18 @@ func (p *Placer) ready() error {
 	return p.openErr
 }
 
+// Sweep removes what a crash left half made. Put does so, too; a build that puts nothing calls Sweep.
+func (p *Placer) Sweep() error {
+	stage := filepath.Join(p.root, filepath.FromSlash(p.out), stageDir)
+	if _, err := os.Lstat(stage); err != nil {
+		return nil // there is none, or nobody can tell
+	}
+	if err := workspace.Remove(stage); err != nil {
+		return fmt.Errorf("clear %s: %w", stage, err)
+	}
+	return nil
+}
+
 func (p *Placer) fd() int { return int(p.dir.Fd()) }
 
 // Close removes the empty directory for half-made things and releases the output directory.
