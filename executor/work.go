@@ -3,6 +3,7 @@ package executor
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,23 +44,55 @@ func NewWorkDir(store cache.Store, build string) (*WorkDir, error) {
 	return w, nil
 }
 
+// claimTries and claimPause bound how often a new directory is made again because a rescue took it for
+// one that a dead build left: until it is locked it looks like that.
+const (
+	claimTries = 500
+	claimPause = 2 * time.Millisecond
+)
+
 func (w *WorkDir) open() error {
+	for range claimTries {
+		ok, err := w.claim()
+		if err != nil {
+			return err
+		}
+		if ok {
+			w.list, err = os.OpenFile(filepath.Join(w.dir, workList), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+			return err
+		}
+		time.Sleep(claimPause)
+	}
+	return fmt.Errorf("%s is in use", w.dir)
+}
+
+// claim makes the directory and locks it. It returns false when a rescue has it or has removed it.
+func (w *WorkDir) claim() (bool, error) {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
-		return err
+		return false, err
 	}
-	var err error
-	if w.lock, err = os.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return err
+	f, err := os.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
 	}
-	ok, err := filelock.Try(w.lock, 0, 0)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if !ok {
-		return fmt.Errorf("%s is in use", w.dir)
+	if ok, err := filelock.Try(f, 0, 0); err != nil || !ok || !stillThere(f) {
+		return false, errors.Join(err, f.Close())
 	}
-	w.list, err = os.OpenFile(filepath.Join(w.dir, workList), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	return err
+	w.lock = f
+	return true, nil
+}
+
+// stillThere reports whether the name of an open file still leads to it.
+func stillThere(f *os.File) bool {
+	named, err := os.Stat(f.Name())
+	if err != nil {
+		return false
+	}
+	opened, err := f.Stat()
+	return err == nil && os.SameFile(named, opened)
 }
 
 // begin names a new attempt directory. The runner makes it.
@@ -147,13 +180,20 @@ func (r *Rescue) Run(ctx context.Context) ([]Rescued, error) {
 }
 
 func (r *Rescue) build(ctx context.Context, dir, build string) ([]Rescued, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, workLock), os.O_RDWR, 0)
+	// A build may have died before it made the lock. One that is just being made notices that it lost.
+	lock, err := os.OpenFile(filepath.Join(dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, nil // not a build's directory, or one that is just being made
+		return nil, nil // not a directory, or gone
 	}
-	defer func() { _ = lock.Close() }()
+	defer func() {
+		_ = filelock.Unlock(lock, 0, 0) // a child that is just being started may have a copy
+		_ = lock.Close()
+	}()
 	if ok, err := filelock.Try(lock, 0, 0); err != nil || !ok {
 		return nil, err
+	}
+	if !stillThere(lock) {
+		return nil, nil // its builder ended meanwhile
 	}
 	r.KillStrays(build)
 	var out []Rescued
