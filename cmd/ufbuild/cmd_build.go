@@ -90,13 +90,11 @@ func (a *app) runBuild(verb string, f buildFlags, targets func(*session) ([]grap
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close(writing)) }()
+	defer func() { err = errors.Join(err, s.close()) }()
 	build := newID(time.Now())
-	lock, err := a.lock(s.campaign.Root, build, verb, f.wait)
-	if err != nil {
+	if s.held, err = a.lock(s.campaign.Root, build, verb, f.wait); err != nil {
 		return err
 	}
-	defer func() { _ = lock.Release() }()
 	if err := s.readJournal(); err != nil { // again: another build may just have ended
 		return err
 	}
@@ -119,6 +117,9 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	}
 	defer func() { _ = j.Close() }()
 	if err := s.store.RegisterCampaign(s.campaign.Root); err != nil {
+		return err
+	}
+	if err := s.placer.Sweep(); err != nil {
 		return err
 	}
 	work, err := executor.NewWorkDir(s.store, build)

@@ -51,12 +51,10 @@ func (a *app) runClean(f cleanFlags) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(writing) }()
-	lock, err := a.lock(s.campaign.Root, newID(time.Now()), "clean", false)
-	if err != nil {
+	defer func() { _ = s.close() }()
+	if s.held, err = a.lock(s.campaign.Root, newID(time.Now()), "clean", false); err != nil {
 		return err
 	}
-	defer func() { _ = lock.Release() }()
 	outputs, err := s.outputsToClean(f)
 	if err != nil {
 		return err
@@ -72,7 +70,7 @@ func (a *app) runClean(f cleanFlags) error {
 		return nil
 	}
 	for _, p := range outputs {
-		fmt.Fprintln(a.out, filepath.ToSlash(filepath.Join(s.campaign.Out, p)))
+		fmt.Fprintln(a.out, p)
 	}
 	for _, p := range work {
 		fmt.Fprintln(a.out, p)

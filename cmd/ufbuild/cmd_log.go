@@ -38,7 +38,7 @@ func (a *app) runLog(target string, follow bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(reading) }()
+	defer func() { _ = s.close() }()
 	name, n := s.splitNumber(target)
 	if n == 0 {
 		ids, err := s.selectTargets([]string{name})

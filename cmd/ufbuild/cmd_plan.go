@@ -39,7 +39,7 @@ func (a *app) runPlan(targets []string, detailed bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(reading) }()
+	defer func() { _ = s.close() }()
 	ids, err := s.selectTargets(targets)
 	if err != nil {
 		return err

@@ -111,12 +111,10 @@ func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journa
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(writing) }()
-	lock, err := a.lock(s.campaign.Root, id, verb, wait)
-	if err != nil {
+	defer func() { _ = s.close() }()
+	if s.held, err = a.lock(s.campaign.Root, id, verb, wait); err != nil {
 		return err
 	}
-	defer func() { _ = lock.Release() }()
 	if err := s.readJournal(); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (a *app) runShow(target string, f showFlags) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(reading) }()
+	defer func() { _ = s.close() }()
 	c, err := s.choose(target)
 	if err != nil {
 		return err

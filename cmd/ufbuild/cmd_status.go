@@ -46,7 +46,7 @@ func (a *app) runStatus(targets []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(reading) }()
+	defer func() { _ = s.close() }()
 	ids := s.allNodes()
 	if len(targets) > 0 {
 		if ids, err = s.selectTargets(targets); err != nil {

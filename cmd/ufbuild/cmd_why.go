@@ -46,7 +46,7 @@ func (a *app) runWhy(targets []string, against int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close(reading) }()
+	defer func() { _ = s.close() }()
 	ids, err := s.selectTargets(targets)
 	if err != nil {
 		return err

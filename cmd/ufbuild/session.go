@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -28,6 +29,7 @@ type session struct {
 	files  *source.Files
 	placer *place.Placer
 	own    map[string]bool // executor.OwnFiles
+	held   *journal.Lock   // nil while the session does not hold the campaign
 }
 
 // access says what a verb does to store and campaign state.
@@ -77,14 +79,18 @@ func (s *session) readJournal() error {
 	return nil
 }
 
-// close gives everything back. The stat cache is written only by a session that may write.
-func (s *session) close(how access) error {
-	if how == writing {
-		if err := s.files.Save(); err != nil {
-			fmt.Fprintln(s.app.err, "warning:", err)
-		}
+// close gives everything back, the campaign last: the next holder must not meet what this session still
+// writes. Only a session that holds the campaign writes.
+func (s *session) close() error {
+	if s.held != nil {
+		s.app.warn(s.files.Save())
 	}
-	return s.store.Close()
+	s.app.warn(s.placer.Close())
+	err := s.store.Close()
+	if s.held != nil {
+		err = errors.Join(err, s.held.Release())
+	}
+	return err
 }
 
 // decider answers whether nodes are fresh.
