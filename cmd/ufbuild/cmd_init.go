@@ -8,15 +8,19 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/tools/txtar"
 
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// templates holds one directory a template. Its README.md, if any, starts with the line that --list
-// shows.
+// templates holds a directory or a txtar archive a template. --list says the first
+// sentence of its campaign.hcl. Archives are copies of examples, which may hold Go modules, and those cannot be
+// embedded as directories.
 //
 //go:embed all:templates
 var templates embed.FS
@@ -59,26 +63,63 @@ func templateNames() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		names = append(names, e.Name())
+		names = append(names, strings.TrimSuffix(e.Name(), archiveExt))
 	}
 	return names
 }
 
-func (a *app) listTemplates() error {
-	for _, name := range templateNames() {
-		if _, err := fmt.Fprintln(a.out, name); err != nil {
-			return fmt.Errorf("list templates: %w", err)
-		}
+// archiveExt ends the names of templates that are archives.
+const archiveExt = ".txtar"
+
+// template returns the files of a template; false when there is none of this name.
+func template(name string) (fs.FS, bool) {
+	if !slices.Contains(templateNames(), name) {
+		return nil, false
 	}
-	return nil
+	if data, err := templates.ReadFile(path.Join("templates", name+archiveExt)); err == nil {
+		files, err := txtar.FS(txtar.Parse(data))
+		if err != nil {
+			panic("BUG: read embedded template: " + err.Error())
+		}
+		return files, true
+	}
+	files, err := fs.Sub(templates, path.Join("templates", name))
+	if err != nil {
+		panic("BUG: read embedded template: " + err.Error())
+	}
+	return files, true
+}
+
+func (a *app) listTemplates() error {
+	var rows [][]string
+	for _, name := range templateNames() {
+		rows = append(rows, []string{name, templateNote(name)})
+	}
+	return ui.Table(a.out, nil, rows)
+}
+
+// templateNote is the first sentence of the comment that a template's campaign.hcl starts with.
+func templateNote(name string) string {
+	src, _ := template(name)
+	data, err := fs.ReadFile(src, "campaign.hcl")
+	if err != nil {
+		panic("BUG: read embedded template: " + err.Error())
+	}
+	var words []string
+	for line := range strings.Lines(string(data)) {
+		comment, ok := strings.CutPrefix(line, "#")
+		if !ok {
+			break
+		}
+		words = append(words, strings.Fields(comment)...)
+	}
+	sentence, _, _ := strings.Cut(strings.Join(words, " "), ". ")
+	return strings.TrimSuffix(sentence, ".")
 }
 
 func (a *app) init(name string) error {
-	src, err := fs.Sub(templates, path.Join("templates", name))
-	if err == nil {
-		_, err = fs.Stat(src, "campaign.hcl")
-	}
-	if err != nil {
+	src, ok := template(name)
+	if !ok {
 		if meant := lang.Suggest(name, templateNames()); meant != "" {
 			return usageErrorf("there is no template %q; did you mean %q?", name, meant)
 		}
