@@ -64,6 +64,11 @@ func (b *Builder) Plan(ctx context.Context, wanted []graph.NodeID) (Summary, err
 // Run brings the wanted nodes up to date. It returns an error only when the records of the build
 // could not be kept; a task that fails is in the Summary.
 func (b *Builder) Run(ctx context.Context, wanted []graph.NodeID) (Summary, error) {
+	if b.KeepWork {
+		if err := b.Work.keep(); err != nil {
+			return Summary{}, err
+		}
+	}
 	return newScheduler(b, false).run(ctx, wanted)
 }
 

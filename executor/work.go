@@ -20,6 +20,7 @@ import (
 const (
 	workLock = "lock"     // held by the builder for as long as it lives
 	workList = "attempts" // one line an attempt directory: number, key, ordinal, address
+	workKept = "keep"     // there when the user asked to keep attempt directories
 )
 
 // WorkDir is the directory of one build below the store's work directory. Attempt directories in it
@@ -107,6 +108,15 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 	return filepath.Join(w.dir, name), nil
 }
 
+// keep marks the directory so that no later build removes what is in it.
+func (w *WorkDir) keep() error {
+	f, err := os.OpenFile(filepath.Join(w.dir, workKept), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep attempt directories: %w", err)
+	}
+	return f.Close()
+}
+
 // Close gives the directory up and removes it unless attempt directories are left in it.
 func (w *WorkDir) Close() error {
 	removeIfIdle(w.dir)
@@ -132,8 +142,9 @@ func removeIfIdle(dir string) {
 			return
 		}
 	}
-	_ = os.Remove(filepath.Join(dir, workList))
-	_ = os.Remove(filepath.Join(dir, workLock))
+	for _, name := range []string{workList, workKept, workLock} {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
 	_ = os.Remove(dir)
 }
 
@@ -254,11 +265,17 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 		return nil, err
 	}
 	for _, a := range attempts {
-		if a.Ordinal == l.ordinal && a.State == cache.Started {
+		switch {
+		case a.Ordinal != l.ordinal:
+		case a.State == cache.Started:
 			return r.interrupted(ctx, l, a)
+		case a.Captured == nil:
+			return nil, nil // it ended before anything could be stored: the directory is the only copy
 		}
 	}
-	r.Reap(l.dir)
+	if _, err := os.Stat(filepath.Join(filepath.Dir(l.dir), workKept)); err != nil {
+		r.Reap(l.dir)
+	}
 	return nil, nil
 }
 
@@ -283,6 +300,14 @@ func (r *Rescue) interrupted(ctx context.Context, l workLine, a cache.Attempt) (
 	}
 	r.Reap(l.dir)
 	return &Rescued{Address: l.address, Attempt: a}, nil
+}
+
+// RemoveIdleWork removes directories that IdleWork listed. reap removes one.
+func RemoveIdleWork(dirs []string, reap func(dir string)) {
+	for _, dir := range dirs {
+		reap(dir)
+		removeIfIdle(filepath.Dir(dir))
+	}
 }
 
 // IdleWork returns the attempt directories of builds that do not run.

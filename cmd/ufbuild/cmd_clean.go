@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,10 +76,7 @@ func (a *app) runClean(f cleanFlags) error {
 	if err := a.confirm("remove these?", f.yes); err != nil {
 		return err
 	}
-	for _, p := range work {
-		reap(p)
-		_ = os.Remove(filepath.Dir(p)) // the build's directory, when it was the last one
-	}
+	executor.RemoveIdleWork(work, reap)
 	return s.placer.Clean(outputs)
 }
 
