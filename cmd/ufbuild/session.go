@@ -211,9 +211,13 @@ func newID(now time.Time) string {
 func (a *app) lock(root, build, verb string, wait bool) (*journal.Lock, error) {
 	me := journal.Holder{PID: os.Getpid(), Build: build, Who: a.who(), Verb: verb, Started: time.Now()}
 	if wait {
-		return journal.AcquireWait(a.context(), root, me, func(h journal.Holder) {
+		l, err := journal.AcquireWait(a.context(), root, me, func(h journal.Holder) {
 			fmt.Fprintf(a.err, "waiting for `ufbuild %s` of %s (process %d)\n", h.Verb, h.Who, h.PID)
 		})
+		if err != nil && a.context().Err() != nil {
+			return nil, exit(a.signalCode())
+		}
+		return l, err
 	}
 	l, err := journal.Acquire(root, me)
 	if held, ok := err.(*journal.HeldError); ok {

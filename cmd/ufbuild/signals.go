@@ -26,11 +26,24 @@ func (a *app) context() context.Context {
 	st.once.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		st.ctx = ctx
-		c := make(chan os.Signal, 4)
-		signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		go st.watch(c, cancel, func(words string) { fmt.Fprintln(a.err, words) })
+		go st.watch(stopSignals(), cancel, func(words string) { fmt.Fprintln(a.err, words) })
 	})
 	return st.ctx
+}
+
+// stopSignals hears what stops a build. What was ignored from the start stays so: whoever says nohup means
+// it.
+func stopSignals() <-chan os.Signal {
+	c := make(chan os.Signal, 4)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	// Heard and forgotten: a build goes on when nobody reads its words any more. Were it ignored, tasks would
+	// inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return c
 }
 
 func (st *stopping) watch(c <-chan os.Signal, cancel context.CancelFunc, say func(string)) {
