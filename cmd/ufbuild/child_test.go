@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/disk"
 )
 
 // endless bounds what is waited for in tests with processes. It is long because machines that test are
@@ -140,6 +143,35 @@ func (h *home) tree(dir string) []string {
 	return names
 }
 
+// attempts returns what the store knows of an address, in the order of ordinals within each key.
+func (h *home) attempts(address string) []cache.Attempt {
+	h.t.Helper()
+	s, err := disk.Open(h.store, disk.Options{ReadOnly: true})
+	require.NoError(h.t, err)
+	defer func() { require.NoError(h.t, s.Close()) }()
+	keys, err := s.Keys()
+	require.NoError(h.t, err)
+	var out []cache.Attempt
+	for _, k := range keys {
+		attempts, err := s.Attempts(k)
+		require.NoError(h.t, err)
+		for _, a := range attempts {
+			if a.Address == address {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// lastOutcome returns how the last attempt of a task ended that has one key.
+func (h *home) lastOutcome(address string) cache.Outcome {
+	h.t.Helper()
+	attempts := h.attempts(address)
+	require.NotEmpty(h.t, attempts)
+	return attempts[len(attempts)-1].Outcome
+}
+
 // child is ufbuild in a process of its own, in its own process group.
 type child struct {
 	t     *testing.T
@@ -151,21 +183,33 @@ type child struct {
 // start starts this test program as ufbuild.
 func (h *home) start(args ...string) *child {
 	h.t.Helper()
+	c := &child{t: h.t, cmd: h.command(args...), ended: make(chan struct{})}
+	c.cmd.Stdout, c.cmd.Stderr = &c.said, &c.said
+	return c.start()
+}
+
+// command is this test program as ufbuild.
+func (h *home) command(args ...string) *exec.Cmd {
+	h.t.Helper()
 	exe, err := os.Executable()
 	require.NoError(h.t, err)
-	c := &child{t: h.t, cmd: exec.Command(exe), ended: make(chan struct{})}
-	c.cmd.Args = append([]string{programName}, h.args(args)...)
-	c.cmd.Env = append(os.Environ(), h.env...)
-	c.cmd.Stdout, c.cmd.Stderr = &c.said, &c.said
+	cmd := exec.Command(exe)
+	cmd.Args = append([]string{programName}, h.args(args)...)
+	cmd.Env = append(os.Environ(), h.env...)
+	return cmd
+}
+
+func (c *child) start() *child {
+	c.t.Helper()
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// A task that survived would hold the pipe: that must fail a test, not hang it.
 	c.cmd.WaitDelay = endless
-	require.NoError(h.t, c.cmd.Start())
+	require.NoError(c.t, c.cmd.Start())
 	go func() {
 		_ = c.cmd.Wait()
 		close(c.ended)
 	}()
-	h.t.Cleanup(c.kill)
+	c.t.Cleanup(c.kill)
 	return c
 }
 
