@@ -26,6 +26,12 @@ variable "priority" {
   }
 }
 
+# ufbuild build --preset thorough
+preset "thorough" {
+  passes   = 4
+  priority = "medium"
+}
+
 # ---- who does the work --------------------------------------------------------
 
 agent "auditor" {

@@ -1,5 +1,5 @@
 task "greet" {
   command = ["sh", "-c", "tr a-z A-Z < name.txt > greeting.txt"]
-  input "name"      { glob = ["name.txt"] }
+  input "name" { glob = ["name.txt"] }
   output "greeting" { path = "greeting.txt" }
 }
