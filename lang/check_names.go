@@ -72,6 +72,10 @@ func (l *loader) checkNames(x *expression, p site) {
 
 func (l *loader) unknownFunction(c call) {
 	d := l.error("UF2201", c.place, "There is no function named %q.", c.name)
+	if c.name == "include" {
+		d.Hint = "include stands alone in a prompt file: ${include(\"PATH\")}."
+		return
+	}
 	if h := functionHint(c.name); h != "" {
 		d.Hint = h
 		return

@@ -126,7 +126,7 @@ func (c *checker) operand(e hclsyntax.Expression, want cty.Type) {
 			continue
 		}
 		if !operandOK(a, want) {
-			c.probs.error("UF2107", e.Range(), "%s is required, but this is %s.", sentenceCase(articled(typeNoun(want))), a)
+			c.probs.error("UF2107", e.Range(), "%s is required, but this is %s.", sentenceCase(typeNoun(want)), a)
 			return
 		}
 	}
@@ -137,7 +137,7 @@ func typeNoun(t cty.Type) string {
 	if t == cty.Bool {
 		return "true or false"
 	}
-	return t.FriendlyName()
+	return withArticle(t)
 }
 
 func operandOK(a *typ, want cty.Type) bool {

@@ -157,10 +157,11 @@ func (l *loader) checkRunTime(d *taskDef) {
 	}
 	var guarded []string
 	check := func(a *argument) *typ {
-		if _, secret := l.secretUse(a.expression); secret && !l.noSecret(a) {
+		t := l.checkTypes(a.expression, &checker{roots: roots, guarded: guarded})
+		if !l.noSecret(a) {
 			return anyType
 		}
-		return l.checkTypes(a.expression, &checker{roots: roots, guarded: guarded})
+		return t
 	}
 	if a := d.settings["when"]; a != nil {
 		l.needs2110(a, check(a), "true or false", func(t *typ) bool { return operandOK(t, cty.Bool) })

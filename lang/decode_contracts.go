@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -100,7 +101,11 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) {
 		l.error(code, a.place, "%s is too large.", name)
 		return
 	}
-	d := l.error(code, a.place, "%s cannot be read: %s.", name, lastCause(err))
+	cause := "cannot be read: " + lastCause(err)
+	if errors.Is(err, fs.ErrNotExist) {
+		cause = "no such file"
+	}
+	d := l.error(code, a.place, "%s: %s.", name, cause)
 	siblings, _ := l.ev.src.Glob(path.Join(globSafe(path.Dir(name)), "*"))
 	var bases []string
 	for _, p := range siblings {
@@ -225,7 +230,7 @@ func (l *loader) checkFileReference(n *node, r *Reference) {
 	}
 }
 
-var errNoFile = errors.New("no such file")
+var errNoFile = fs.ErrNotExist
 
 func isHex(s string, n int) bool {
 	_, err := hex.DecodeString(s)

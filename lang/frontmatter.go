@@ -11,20 +11,21 @@ import (
 var frontMatterFields = []string{"id", "display_name"}
 
 // frontMatter cuts the YAML front matter off a prompt and returns the rest with its position.
-func (l *loader) frontMatter(name string, src []byte) ([]byte, hcl.Pos) {
-	body, start := bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), hcl.InitialPos
+func (l *loader) frontMatter(name string, src []byte) (rest []byte, start hcl.Pos, ok bool) {
+	body := bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
+	start = hcl.InitialPos
 	start.Byte = len(src) - len(body)
 	fence := fenceLen(body)
 	if fence == 0 {
-		return body, start
+		return body, start, true
 	}
 	matter, rest, lines := splitFrontMatter(body[fence:])
 	if rest == nil {
 		l.error("UF5004", hcl.Range{Filename: name, Start: start, End: start}, "The front matter has no closing line of three dashes.")
-		return nil, start
+		return nil, start, false
 	}
 	l.checkFrontMatter(name, matter, start.Byte+fence)
-	return rest, hcl.Pos{Line: lines + 2, Column: 1, Byte: len(src) - len(rest)}
+	return rest, hcl.Pos{Line: lines + 2, Column: 1, Byte: len(src) - len(rest)}, true
 }
 
 // fenceLen returns the length of a line of three dashes at the start of b, its end included; 0 for none.

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -98,7 +100,7 @@ func (p *problems) evalProblems(ds hcl.Diagnostics, where hcl.Range) {
 
 // syntaxProblems records the first syntax error of a file: one missing quote makes seven, and only
 // the first is right. Arguments set twice are independent of each other and all reported.
-func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, prompt bool) {
+func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byte, prompt bool) {
 	first := true
 	for _, d := range ds {
 		code := syntaxCodes[d.Summary]
@@ -115,12 +117,28 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, prompt bo
 			first = false
 		}
 		summary, rest := sentence(d)
+		if m := setBefore.FindStringSubmatch(d.Detail); m != nil {
+			p.setTwice(subjectOf(d, where), src, m)
+			continue
+		}
 		n := p.error(code, subjectOf(d, where), "%s", syntaxSentence(d, summary))
 		n.Detail = rest
 		if code == "UF1000" || code == "UF5005" {
 			n.Hint = escapeHint(d)
 		}
 	}
+}
+
+// setBefore finds the first place of an argument in what HCL says when it is set twice.
+var setBefore = regexp.MustCompile(`argument "([^"]+)" was already set at (.+):(\d+),(\d+)-`)
+
+// setTwice reports an argument that is set twice; m is the match of setBefore.
+func (p *problems) setTwice(where hcl.Range, src []byte, m []string) {
+	line, _ := strconv.Atoi(m[3])
+	column, _ := strconv.Atoi(m[4])
+	first := hcl.Range{Filename: where.Filename, Start: hcl.Pos{Line: line, Column: column, Byte: lineOffset(src, line) + column - 1}}
+	first.End = hcl.Pos{Line: line, Column: column + len(m[1]), Byte: first.Start.Byte + len(m[1])}
+	p.error("UF1104", where, "%q was already set at %s:%d.", m[1], m[2], line).also(first, "it is set here first")
 }
 
 // syntaxSentence puts HCL's summary before the detail where the detail alone does not say what is wrong.

@@ -82,7 +82,10 @@ func (l *loader) includeFile(c *hclsyntax.FunctionCallExpr, name, dir string, wi
 		l.missingFile("UF5001", a, file, err)
 		return nil
 	}
-	body, start := l.frontMatter(file, src)
+	body, start, ok := l.frontMatter(file, src)
+	if !ok {
+		return nil
+	}
 	x := l.template(file, body, start, within)
 	if x == nil {
 		return nil

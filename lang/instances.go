@@ -293,8 +293,12 @@ func (l *loader) axis(d *taskDef, name string, v cty.Value) []matrixCell {
 	if !v.IsKnown() {
 		return nil
 	}
-	if v.IsNull() || !isSequence(v.Type()) || v.LengthInt() == 0 {
-		l.error("UF4302", where, "matrix.%s needs a list that is not empty, not %s.", name, describeType(v))
+	if v.IsNull() || !isSequence(v.Type()) {
+		l.error("UF4302", where, "matrix.%s needs a list, not %s.", name, describeType(v))
+		return nil
+	}
+	if v.LengthInt() == 0 {
+		l.error("UF4302", where, "matrix.%s is empty: the task would have no instances.", name)
 		return nil
 	}
 	var cells []matrixCell

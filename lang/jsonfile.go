@@ -124,7 +124,7 @@ func (r *jsonReader) text(s string, where hcl.Range, spec *Arg) hclsyntax.Expres
 		x, ds = hclsyntax.ParseTemplate([]byte(s), r.name, start)
 	}
 	if ds.HasErrors() {
-		r.probs.syntaxProblems(ds, where, false)
+		r.probs.syntaxProblems(ds, where, []byte(s), false)
 		return literal
 	}
 	return x

@@ -129,6 +129,9 @@ func jsonList(x []any, t *jsonType, mark any, where string) (cty.Value, error) {
 }
 
 func jsonObject(x map[string]any, t *jsonType, mark any, where string) (cty.Value, error) {
+	if !t.open() && t.attrs == nil {
+		return cty.NilVal, fmt.Errorf("%s: %w: got an object", pointer(where), errJSONType)
+	}
 	vals := map[string]cty.Value{}
 	for k, e := range x {
 		var et *jsonType

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -36,7 +37,7 @@ func Load(o Options) (*Campaign, Diagnostics) {
 		l.load(names)
 	}
 	l.c.Files = l.ev.src.list()
-	ds := l.applyIgnores(l.all())
+	ds := l.applyIgnores(l.withoutFollowOns(l.all()))
 	ds.Sort()
 	return l.c, ds
 }
@@ -71,6 +72,22 @@ func (l *loader) load(names []string) {
 	l.checkLateLocals()
 	l.loadCampaignDefault()
 	l.checkUnused()
+}
+
+// absent are the codes that say something is missing. When a file cannot be parsed, what is missing may
+// be in it.
+var absent = []string{"UF1103", "UF1301", "UF2002", "UF2101", "UF2103", "UF6001", "UF7002", "UF9001", "UF9101"}
+
+// broken are the codes that say a file cannot be parsed.
+var broken = []string{"UF1000", "UF1002", "UF1003", "UF1004", "UF1006"}
+
+// withoutFollowOns drops what may only follow from a file that cannot be parsed.
+func (l *loader) withoutFollowOns(ds Diagnostics) Diagnostics {
+	isBroken := slices.ContainsFunc(ds, func(d Diagnostic) bool { return slices.Contains(broken, d.Code) })
+	if !isBroken {
+		return ds
+	}
+	return slices.DeleteFunc(ds, func(d Diagnostic) bool { return slices.Contains(absent, d.Code) })
 }
 
 // Source returns the bytes of a file that was read while loading.

@@ -123,7 +123,7 @@ func parseFile(src *sources, name string) *parsedFile {
 func (f *parsedFile) parseNative(b []byte, whole hcl.Range) {
 	defer f.probs.recovered(whole)
 	file, ds := hclsyntax.ParseConfig(b, f.name, hcl.InitialPos)
-	f.probs.syntaxProblems(ds, whole, false)
+	f.probs.syntaxProblems(ds, whole, b, false)
 	if file != nil {
 		f.body, _ = file.Body.(*hclsyntax.Body)
 	}

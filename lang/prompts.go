@@ -107,7 +107,10 @@ func (l *loader) promptFile(a *argument, name string, verbatim bool) *prompt {
 
 func (l *loader) parsePrompt(name string, src []byte, verbatim bool) *prompt {
 	p := &prompt{path: name, verbatim: verbatim, deps: map[*taskDef][]dep{}}
-	body, start := l.frontMatter(name, src)
+	body, start, ok := l.frontMatter(name, src)
+	if !ok {
+		return p
+	}
 	if len(strings.TrimSpace(string(body))) == 0 {
 		l.error("UF5007", hcl.Range{Filename: name, Start: start, End: start}, "The prompt %s is empty.", name)
 		return p
@@ -131,7 +134,7 @@ func (l *loader) template(name string, body []byte, start hcl.Pos, within []stri
 	}
 	x, ds := hclsyntax.ParseTemplate(body, name, start)
 	if ds.HasErrors() {
-		l.syntaxProblems(ds, hcl.Range{Filename: name, Start: start, End: start}, true)
+		l.syntaxProblems(ds, hcl.Range{Filename: name, Start: start, End: start}, body, true)
 		return nil
 	}
 	x = l.inlineIncludes(x, path.Dir(name), append(within, name))

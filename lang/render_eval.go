@@ -72,7 +72,7 @@ func (r *renderer) value(x *expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if isSecret(v) {
-		r.error("UF7301", x.place, "A sensitive variable reaches this expression. Secrets may only be passed in secrets.")
+		r.error("UFR117", x.place, "A sensitive variable reaches this expression. Secrets may only be passed in secrets.")
 		return cty.NilVal, false
 	}
 	return v, true
@@ -165,7 +165,7 @@ func (r *renderer) prompt(x *expression) Text {
 	}
 	t, ok := r.text(v, x.place, "The prompt")
 	if ok && strings.TrimSpace(t.Real) == "" {
-		r.error("UF5007", x.place, "The prompt is empty after rendering.")
+		r.error("UFR116", x.place, "The prompt is empty after rendering.")
 	}
 	return t
 }
@@ -176,13 +176,13 @@ func (r *renderer) text(v cty.Value, where hcl.Range, what string) (Text, bool) 
 	s, ok := convertTo(plain(v), cty.String)
 	switch {
 	case !ok:
-		r.error("UF2104", where, "%s is %s and cannot be put into text.", what, describeType(plain(v)))
+		r.error("UFR112", where, "%s is %s and cannot be put into text.", what, describeType(plain(v)))
 		return Text{}, false
 	case !s.IsKnown():
 		r.error("UFR105", where, "%s is still unknown: it depends on something that has not run.", what)
 		return Text{}, false
 	case s.IsNull():
-		r.error("UF2105", where, "%s is null.", what)
+		r.error("UFR111", where, "%s is null.", what)
 		return Text{}, false
 	}
 	return Text{Real: s.AsString()}, true
@@ -210,7 +210,7 @@ func (r *renderer) command(a *argument) {
 	}
 	v, marks := v.Unmark()
 	if v.IsNull() || !v.IsKnown() || !isSequence(v.Type()) {
-		r.error("UF7101", a.place, "command needs a list of strings, not %s.", describeType(v))
+		r.error("UFR113", a.place, "command needs a list of strings, not %s.", describeType(v))
 		return
 	}
 	n := 0
@@ -221,7 +221,7 @@ func (r *renderer) command(a *argument) {
 		}
 	}
 	if n == 0 {
-		r.error("UF7101", a.place, "command is empty.")
+		r.error("UFR113", a.place, "command is empty.")
 	}
 }
 
@@ -246,7 +246,7 @@ func (r *renderer) vars(d *taskDef) cty.Value {
 	}
 	b, err := ctyjson.Marshal(plain(obj), plain(obj).Type())
 	if err != nil {
-		r.error("UF2104", d.vars[len(d.vars)-1].place, "vars cannot be written as JSON: %v.", err)
+		r.error("UFR112", d.vars[len(d.vars)-1].place, "vars cannot be written as JSON: %v.", err)
 		return obj
 	}
 	r.out.Vars = unescapeHTML(string(b))
@@ -260,7 +260,7 @@ func (r *renderer) merge(m map[string]cty.Value, v cty.Value, a *argument) {
 		return
 	}
 	if t := v.Type(); !v.IsKnown() || !t.IsObjectType() && !t.IsMapType() {
-		r.error("UF2110", a.place, "%s needs an object, not %s.", a.name, describeType(v))
+		r.error("UFR114", a.place, "%s needs an object, not %s.", a.name, describeType(v))
 		return
 	}
 	for it := v.ElementIterator(); it.Next(); {
@@ -284,7 +284,7 @@ func (r *renderer) environment(d *taskDef) {
 		}
 		where := keyRange(last.expression, k)
 		if !envName.MatchString(k) {
-			r.error("UF7201", where, "%q is not the name of an environment variable.", k)
+			r.error("UFR115", where, "%q is not the name of an environment variable.", k)
 			continue
 		}
 		if t, ok := r.text(merged[k], where, "env."+k); ok {
@@ -309,7 +309,7 @@ func (r *renderer) secrets(a *argument) {
 	}
 	m, ok := convertTo(v, cty.Map(cty.String))
 	if !ok || !m.IsWhollyKnown() {
-		r.error("UF2110", a.place, "secrets needs a map of strings.")
+		r.error("UFR114", a.place, "secrets needs a map of strings.")
 		return
 	}
 	for it := m.ElementIterator(); it.Next(); {

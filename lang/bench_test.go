@@ -1,0 +1,64 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/stretchr/testify/require"
+)
+
+// layered writes n tasks in layers of width 50; each refers to three of the layer before.
+func layered(n int) string {
+	const width = 50
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "task \"t%d\" {\n  description = \"Task %d of the layered campaign\"\n", i, i)
+		var args []string
+		if i >= width {
+			for k := range 3 {
+				args = append(args, fmt.Sprintf("${task.t%d.outputs.out.path}", (i/width-1)*width+(i*7+k*11)%width))
+			}
+		}
+		fmt.Fprintf(&b, "  command = [\"sh\", \"-c\", \"cat %s > out.txt\"]\n", strings.Join(args, " "))
+		fmt.Fprintf(&b, "  input \"source\" {\n    glob = [\"src/f%d.txt\"]\n  }\n  output \"out\" {\n    path = \"out.txt\"\n  }\n}\n\n", i)
+	}
+	return b.String()
+}
+
+func layeredDir(t testing.TB, n int) string {
+	files := map[string]string{"campaign.hcl": layered(n)}
+	for i := range n {
+		files[fmt.Sprintf("src/f%d.txt", i)] = "x"
+	}
+	return writeTree(t, files)
+}
+
+// BenchmarkLoad measures a load against a bare parse of the same file, in one process and in turns,
+// since absolute times mean little on a shared machine.
+func BenchmarkLoad(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir := layeredDir(b, n)
+			var load, parse time.Duration
+			for b.Loop() {
+				start := time.Now()
+				src, err := os.ReadFile(filepath.Join(dir, "campaign.hcl"))
+				require.NoError(b, err)
+				_, diags := hclsyntax.ParseConfig(src, "campaign.hcl", hcl.InitialPos)
+				require.False(b, diags.HasErrors())
+				parse += time.Since(start)
+				start = time.Now()
+				_, ds := Load(Options{Dir: dir})
+				require.Empty(b, ds)
+				load += time.Since(start)
+			}
+			b.ReportMetric(float64(load)/float64(parse), "load/parse")
+		})
+	}
+}
