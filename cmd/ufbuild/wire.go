@@ -10,12 +10,20 @@ import (
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/agent/claude"
+	"github.com/ufbuild/ufbuild/executor/agent/codex"
 	agentexec "github.com/ufbuild/ufbuild/executor/agent/exec"
+	"github.com/ufbuild/ufbuild/executor/agent/gemini"
+	"github.com/ufbuild/ufbuild/executor/agent/opencode"
 )
 
 // drivers are the adapters that this program knows.
 var drivers = agent.Registry{
-	"exec": agentexec.Driver{},
+	"claude":   claude.Driver{},
+	"codex":    codex.Driver{},
+	"exec":     agentexec.Driver{},
+	"gemini":   gemini.Driver{},
+	"opencode": opencode.Driver{},
 }
 
 // isTerminal reports whether a person can answer on r.
