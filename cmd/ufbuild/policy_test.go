@@ -48,6 +48,7 @@ var rooms = []room{
 	{"executor/place", []string{"lang", "cache", "cache/digest", "executor/source", "executor/workspace"}},
 	{"executor/sandbox", []string{"lang"}},
 	{"executor/source", []string{"lang", "cache", "cache/digest"}},
+	{"executor/stamp", []string{"cache/digest", "executor/source"}},
 	{"executor/workspace", []string{"lang", "cache", "cache/digest", "executor/source"}},
 
 	{"cmd/ufbuild", []string{"..."}},
@@ -60,7 +61,7 @@ var rooms = []room{
 var executorCore = []string{
 	"lang", "lang/prompt", "graph", "cache", "cache/digest", "cache/filelock",
 	"executor/agent", "executor/budget", "executor/contract", "executor/event", "executor/journal", "executor/ledger",
-	"executor/place", "executor/sandbox", "executor/source", "executor/workspace",
+	"executor/place", "executor/sandbox", "executor/source", "executor/stamp", "executor/workspace",
 }
 
 // outside says where modules and packages that shape a room may be imported.
