@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The pages hold blocks that this file runs. A block that opens with
+//
+//	```sh run            is a script of sh -e; "sh run exit 2" wants that exit code
+//	```text prints       is what the script above it prints, stdout and stderr as they come
+//	```text prints in any order
+//
+// All blocks of a page run one after another, in one directory and with one home. What differs from run
+// to run (times, ids, digests) is compared as such; "…" stands for anything, on a line of its own for any
+// lines.
+
+// docBlock is a fenced block of a page.
+type docBlock struct {
+	line int // of the first line inside the fence
+	info string
+	text string
+}
+
+// docBlocks finds the fenced blocks of a page.
+func docBlocks(page string) []docBlock {
+	var blocks []docBlock
+	var open *docBlock
+	n := 0
+	for line := range strings.Lines(page) {
+		n++
+		info, fence := strings.CutPrefix(strings.TrimRight(line, "\n"), "```")
+		switch {
+		case fence && open == nil:
+			open = &docBlock{line: n + 1, info: info}
+		case fence:
+			blocks = append(blocks, *open)
+			open = nil
+		case open != nil:
+			open.text += line
+		}
+	}
+	return blocks
+}
+
+// docPages are the Markdown files of the repository by slash path. Sources of templates and what
+// builds put in place are no pages.
+func docPages(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	pages := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if slices.Contains([]string{".git", ".ufbuild", "out", "templates", "testdata", "prompts"}, d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(file) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		name, _ := filepath.Rel(root, file)
+		pages[filepath.ToSlash(name)] = string(text)
+		return err
+	}))
+	require.Contains(t, pages, "README.md")
+	return pages
+}
+
+// TestPages runs the blocks of every page that has some.
+func TestPages(t *testing.T) {
+	ran := 0
+	for name, page := range docPages(t) {
+		blocks := docBlocks(page)
+		if !slices.ContainsFunc(blocks, func(b docBlock) bool { return strings.HasPrefix(b.info, "sh run") }) {
+			continue
+		}
+		ran++
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runPage(t, blocks)
+		})
+	}
+	require.Positive(t, ran, "the pages lost their marks")
+}
+
+// runPage runs the scripts of a page and compares what they print.
+func runPage(t *testing.T, blocks []docBlock) {
+	scratch := t.TempDir()
+	dir := filepath.Join(scratch, "work")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	printed := ""
+	for _, b := range blocks {
+		kind, rest, _ := strings.Cut(b.info, " ")
+		switch {
+		case kind == "sh" && strings.HasPrefix(rest, "run"):
+			want := "0"
+			if code, ok := strings.CutPrefix(rest, "run exit "); ok {
+				want = code
+			}
+			var code int
+			printed, code = runBlock(t, scratch, &dir, b.text)
+			require.Equal(t, want, fmt.Sprint(code), "line %d: exit code; it printed:\n%s", b.line, printed)
+		case kind == "text" && rest == "prints":
+			require.Regexp(t, printedPattern(b.text), plainOutput(printed), "line %d: it printed:\n%s", b.line, printed)
+		case kind == "text" && rest == "prints in any order":
+			require.Equal(t, sortedLines(b.text), sortedLines(printed), "line %d: it printed:\n%s", b.line, printed)
+		default:
+			require.NotContains(t, rest, "run", "line %d: the mark is not known", b.line)
+			require.NotContains(t, rest, "prints", "line %d: the mark is not known", b.line)
+		}
+	}
+}
+
+// runBlock runs one script where the one before ended.
+func runBlock(t *testing.T, scratch string, dir *string, script string) (printed string, code int) {
+	t.Helper()
+	stay := filepath.Join(scratch, "pwd")
+	cmd := exec.Command("sh", "-e", "-c", "trap 'pwd > "+stay+"' EXIT\n"+script)
+	cmd.Dir = *dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + scratch, "USER=ann", "LANG=C", "TERM=dumb", "NO_COLOR=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.org",
+		"GIT_COMMITTER_NAME=ann", "GIT_COMMITTER_EMAIL=ann@example.org",
+	}
+	out, err := cmd.CombinedOutput()
+	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+		require.NoError(t, err)
+	}
+	at, err := os.ReadFile(stay)
+	require.NoError(t, err)
+	*dir = strings.TrimSpace(string(at))
+	return strings.ReplaceAll(string(out), scratch, "/home/ann"), cmd.ProcessState.ExitCode()
+}
+
+// changing are the parts of output that are new each time, and what stands for them.
+var changing = []struct {
+	text *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?s\b`), "TIME"},
+	{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{8}\b`), "ID"},
+	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)?\b`), "DATE"},
+	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "KEY"},
+	{regexp.MustCompile(`process \d+`), "process N"},
+	{regexp.MustCompile(`[ \t]+`), " "},
+	{regexp.MustCompile(`(?m) $`), ""},
+}
+
+// plainOutput puts what changes from run to run, widths of columns included, into one form.
+func plainOutput(s string) string {
+	for _, c := range changing {
+		s = c.text.ReplaceAllString(s, c.as)
+	}
+	return s
+}
+
+// printedPattern is the regular expression of a block.
+func printedPattern(block string) string {
+	var b strings.Builder
+	b.WriteString(`\A`)
+	for line := range strings.Lines(plainOutput(block)) {
+		if line == "…\n" {
+			b.WriteString("(?:.*\n)*")
+			continue
+		}
+		b.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*"))
+	}
+	b.WriteString(`\z`)
+	return b.String()
+}
+
+// progress is how far a build is; in which order parallel tasks come is chance.
+var progress = regexp.MustCompile(`(?m)^\[\d+/`)
+
+func sortedLines(s string) []string {
+	lines := strings.Split(strings.TrimSpace(progress.ReplaceAllString(plainOutput(s), "[")), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func TestPrintedPattern(t *testing.T) {
+	for _, c := range []struct {
+		block, printed string
+		fits           bool
+	}{
+		{"a  0.1s\n", "a 12s\n", true},
+		{"a  0.1s\n", "b 12s\n", false},
+		{"a … c\n", "a b c\n", true},
+		{"a\n…\nc\n", "a\nb\nb\nc\n", true},
+		{"a\n…\nc\n", "a\nc\n", true},
+		{"a\n", "a\nb\n", false},
+		{"key 0123456789ab, 20261130-141851-137daeb9\n", "key ffffffffffff, 20270101-000000-00000000\n", true},
+		{"took 2h07m3s\n", "took 3m05s\n", true},
+	} {
+		fits := regexp.MustCompile(printedPattern(c.block)).MatchString(plainOutput(c.printed))
+		require.Equal(t, c.fits, fits, "%q against %q", c.block, c.printed)
+	}
+}
