@@ -124,7 +124,7 @@ func (w *killWorld) bring() {
 
 // round plans, builds, kills, and looks at what is there.
 func (w *killWorld) round() {
-	planned := w.plan()
+	planned := w.states()
 	before := w.traced()
 	begun := time.Now()
 	c := w.start("build", "-j", "3")
@@ -190,9 +190,10 @@ func (w *killWorld) logSize() int64 {
 	return size
 }
 
-func (w *killWorld) plan() map[string]string {
+// states is what the plan says of each address.
+func (w *killWorld) states() map[string]string {
 	var p planReport
-	require.NoError(w.t, json.Unmarshal([]byte(w.must("plan", "--json")), &p))
+	require.NoError(w.t, json.Unmarshal([]byte(w.plan()), &p))
 	states := map[string]string{}
 	for _, n := range p.Nodes {
 		states[n.Address] = n.State
@@ -313,7 +314,7 @@ func (w *killWorld) finish() {
 	before := w.traced()
 	w.must("build")
 	require.Equal(w.t, before, w.traced(), "a second build runs nothing")
-	for address, state := range w.plan() {
+	for address, state := range w.states() {
 		require.Equal(w.t, "fresh", state, address)
 	}
 	require.Empty(w.t, w.tree(filepath.Join(w.store, "work")))
