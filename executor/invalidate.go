@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -23,6 +24,7 @@ type InvalidatedNode struct {
 	Shared   bool // reads the same attempt as a node of the cone
 	Duration time.Duration
 	Usage    cache.Usage
+	Also     []journal.Node // what the next decision would choose under another key than the selected one's
 }
 
 // Invalidator discards attempts and takes that back. The caller holds the campaign's lock.
@@ -32,6 +34,22 @@ type Invalidator struct {
 	View  *journal.View
 	Root  string
 	Now   func() time.Time
+
+	// Reads says which attempt makes each fresh node fresh today, by a plan. It differs from what is
+	// selected after an edit was taken back, and when the journal is gone.
+	Reads map[lang.Address]journal.Attempt
+}
+
+// read lists what a node has selected and what it would read if a build decided now.
+func (v *Invalidator) read(a lang.Address) []journal.Attempt {
+	var out []journal.Attempt
+	if s, ok := v.View.Selected[a]; ok {
+		out = append(out, s.Attempt)
+	}
+	if r, ok := v.Reads[a]; ok && (len(out) == 0 || out[0].Key != r.Key) {
+		out = append(out, r)
+	}
+	return out
 }
 
 // Cone says what a retry of the targets discards: what they and, unless alone, all their dependents
@@ -71,58 +89,72 @@ func (v *Invalidator) widen(ids []graph.NodeID, alone bool) []graph.NodeID {
 	return v.Graph.Cone(ids...)
 }
 
-// sharers finds nodes outside ids that have selected the same attempt as a node in ids.
+// sharers finds nodes outside ids that read the same attempt as a node in ids.
 func (v *Invalidator) sharers(ids []graph.NodeID) []graph.NodeID {
 	inside := map[lang.Address]bool{}
 	taken := map[journal.Attempt]bool{}
 	for _, id := range ids {
 		a := v.Graph.Node(id).Address
 		inside[a] = true
-		if s, ok := v.View.Selected[a]; ok {
-			taken[s.Attempt] = true
+		for _, at := range v.read(a) {
+			taken[at] = true
 		}
 	}
 	var out []graph.NodeID
 	for _, n := range v.Graph.Nodes() {
-		if s, ok := v.View.Selected[n.Address]; ok && taken[s.Attempt] && !inside[n.Address] {
+		if inside[n.Address] {
+			continue
+		}
+		if slices.ContainsFunc(v.read(n.Address), func(at journal.Attempt) bool { return taken[at] }) {
 			out = append(out, n.ID)
 		}
 	}
 	return out
 }
 
-// node says what is discarded at one address: the selected attempt, and with it every other attempt
+// node says what is discarded at one address: the attempt it reads, and with it every other attempt
 // of its key that the next decision would choose instead.
 func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
 	of := v.Graph.Node(id)
 	n := InvalidatedNode{ID: id, Kind: of.Task.Kind, Node: journal.Node{Address: of.Address}}
-	s, ok := v.View.Selected[n.Address]
-	if !ok {
-		return n, nil
-	}
-	n.Key, n.Selected = s.Key, s.Ordinal
-	attempts, err := v.Store.Attempts(s.Key)
-	if err != nil {
-		return n, err
-	}
-	for _, a := range cache.Candidates(attempts, s.Ordinal) {
-		if _, gone := v.View.DiscardedBy(journal.Attempt{Key: a.Key, Ordinal: a.Ordinal}); !gone {
-			n.Discards = append(n.Discards, a.Ordinal)
+	for i, at := range v.read(of.Address) {
+		attempts, err := v.Store.Attempts(at.Key)
+		if err != nil {
+			return n, err
 		}
-		if a.Ordinal == s.Ordinal {
-			n.Duration, n.Usage = a.Captured.Duration, a.Captured.Usage
+		discards := v.standing(attempts, at.Ordinal)
+		if i > 0 {
+			n.Also = append(n.Also, journal.Node{Address: of.Address, Key: at.Key, Discards: discards})
+			continue
+		}
+		n.Key, n.Selected, n.Discards = at.Key, at.Ordinal, discards
+		for _, a := range attempts {
+			if a.Ordinal == at.Ordinal && a.Captured != nil {
+				n.Duration, n.Usage = a.Captured.Duration, a.Captured.Usage
+			}
 		}
 	}
 	return n, nil
+}
+
+// standing lists the ordinals among attempts of one key that a decision may choose.
+func (v *Invalidator) standing(attempts []cache.Attempt, selected int) []int {
+	var out []int
+	for _, a := range cache.Candidates(attempts, selected) {
+		if _, gone := v.View.DiscardedBy(journal.Attempt{Key: a.Key, Ordinal: a.Ordinal}); !gone {
+			out = append(out, a.Ordinal)
+		}
+	}
+	return out
 }
 
 // Discard makes the invalidation durable. The journal's one record decides for this campaign; the
 // store's records tell everybody else, and [Invalidator.Repeat] writes them again should a crash come
 // between the two.
 func (v *Invalidator) Discard(j *journal.Journal, id, who, why string, targets []string, inv Invalidation) error {
-	nodes := make([]journal.Node, len(inv.Nodes))
-	for i, n := range inv.Nodes {
-		nodes[i] = n.Node
+	var nodes []journal.Node
+	for _, n := range inv.Nodes {
+		nodes = append(append(nodes, n.Node), n.Also...)
 	}
 	rec := journal.Retried(id, who, why, targets, nodes)
 	rec.Time = v.Now()

@@ -63,21 +63,28 @@ func (a *app) runClean(f cleanFlags) error {
 			return err
 		}
 	}
-	if len(outputs)+len(work) == 0 {
-		fmt.Fprintln(a.out, "nothing to clean")
-		return nil
-	}
-	for _, p := range outputs {
-		fmt.Fprintln(a.out, p)
-	}
-	for _, p := range work {
-		fmt.Fprintln(a.out, p)
+	if err := a.listClean(append(append([]string{}, outputs...), work...)); err != nil || len(outputs)+len(work) == 0 {
+		return err
 	}
 	if err := a.confirm("remove these?", f.yes); err != nil {
 		return err
 	}
 	executor.RemoveIdleWork(work, reap)
 	return s.placer.Clean(outputs)
+}
+
+// listClean says what is about to be removed.
+func (a *app) listClean(paths []string) error {
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "paths": paths})
+	}
+	if len(paths) == 0 {
+		fmt.Fprintln(a.out, "nothing to clean")
+	}
+	for _, p := range paths {
+		fmt.Fprintln(a.out, p)
+	}
+	return nil
 }
 
 // outputsToClean lists instance directories below the output directory.

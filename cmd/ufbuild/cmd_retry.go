@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,10 +72,12 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 			return err
 		}
 		if len(ids) == 0 {
-			fmt.Fprintln(a.out, "nothing failed")
-			return nil
+			return a.retried(id, executor.Invalidation{})
 		}
 		v := s.invalidator()
+		if v.Reads, err = s.reads(); err != nil {
+			return err
+		}
 		inv, err := v.Cone(ids, f.alone)
 		if err != nil {
 			return err
@@ -82,10 +85,63 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		if err := a.confirmRetry(inv, f.yes); err != nil {
 			return err
 		}
-		return v.Discard(j, id, a.who(), f.why, targets, inv)
+		if err := v.Discard(j, id, a.who(), f.why, targets, inv); err != nil {
+			return err
+		}
+		return a.retried(id, inv)
 	}, func(s *session) ([]graph.NodeID, error) {
 		return s.afterRetry(id, f)
 	}, f)
+}
+
+// reads says which attempts make nodes fresh now.
+func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
+	sum, err := s.plan(s.allNodes())
+	if err != nil {
+		return nil, err
+	}
+	out := map[lang.Address]journal.Attempt{}
+	for i := range sum.Nodes {
+		if r := &sum.Nodes[i]; r.State == executor.IsFresh {
+			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
+		}
+	}
+	return out, nil
+}
+
+// retriedReport is the first line of what retry prints as JSON; the events of the build follow.
+type retriedReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	Kind          string        `json:"kind"` // "retried"
+	ID            string        `json:"id"`
+	Nodes         []retriedNode `json:"nodes"`
+}
+
+type retriedNode struct {
+	Address    string `json:"address"`
+	Role       string `json:"role"` // as in the table: named, depends on it, shares the attempt
+	Key        string `json:"key,omitempty"`
+	Ordinal    int    `json:"ordinal,omitempty"`
+	DurationMS int64  `json:"duration_ms,omitempty"`
+}
+
+// retried says what was discarded.
+func (a *app) retried(id string, inv executor.Invalidation) error {
+	if !a.json {
+		if len(inv.Nodes) == 0 {
+			fmt.Fprintln(a.out, "nothing failed")
+		}
+		return nil
+	}
+	r := retriedReport{SchemaVersion: 1, Kind: "retried", ID: id, Nodes: []retriedNode{}}
+	for _, n := range inv.Nodes {
+		node := retriedNode{Address: n.Address.String(), Role: retryRole(n), Ordinal: n.Selected, DurationMS: n.Duration.Milliseconds()}
+		if n.Selected > 0 {
+			node.Key = n.Key.String()
+		}
+		r.Nodes = append(r.Nodes, node)
+	}
+	return a.printLine(r)
 }
 
 // afterRetry names what a retry builds: what it discarded.
@@ -96,7 +152,7 @@ func (s *session) afterRetry(id string, f retryFlags) ([]graph.NodeID, error) {
 			continue
 		}
 		for _, n := range r.Nodes {
-			if node, ok := s.graph.Find(n.Address); ok {
+			if node, ok := s.graph.Find(n.Address); ok && !slices.Contains(ids, node) {
 				ids = append(ids, node)
 			}
 		}

@@ -39,18 +39,29 @@ func (a *app) runUndo(f retryFlags) error {
 		if err := s.invalidator().Undo(j, id, a.who(), r); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.out, "took back the retry of %s by %s: %s restored\n", r.Time.Format("2006-01-02 15:04"), r.Who, ui.Count(restored(r), "task"))
+		if a.json {
+			return a.printJSON(undoneReport{SchemaVersion: 1, ID: id, Undoes: r.ID, Restored: restored(r)})
+		}
+		fmt.Fprintf(a.out, "took back the retry of %s by %s: %s restored\n", r.Time.Format("2006-01-02 15:04"), r.Who, ui.Count(len(restored(r)), "task"))
 		return nil
 	}
 	return a.decideAs("undo", id, f.wait, undo, func(*session) ([]graph.NodeID, error) { return nil, nil }, f)
 }
 
-func restored(r journal.Retry) int {
-	n := 0
+type undoneReport struct {
+	SchemaVersion int      `json:"schema_version"`
+	ID            string   `json:"id"`
+	Undoes        string   `json:"undoes"`
+	Restored      []string `json:"restored"` // addresses
+}
+
+// restored are the addresses that read again what a retry had taken from them.
+func restored(r journal.Retry) []string {
+	names := []string{}
 	for _, node := range r.Nodes {
 		if node.Selected > 0 {
-			n++
+			names = append(names, node.Address.String())
 		}
 	}
-	return n
+	return names
 }

@@ -15,3 +15,13 @@ func (a *app) printJSON(v any) error {
 	}
 	return nil
 }
+
+// printLine writes one document as one line of a stream of documents.
+func (a *app) printLine(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
