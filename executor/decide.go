@@ -29,6 +29,9 @@ type Decider struct {
 	Own      map[string]bool  // see [OwnFiles]; in no snapshot of the repository
 	Now      func() time.Time // display, and what "try again at 3 PM" means
 
+	// OnBlob, when set, is told of every blob that an answer rests on. It may be called concurrently.
+	OnBlob func(digest.Digest)
+
 	// Validator runs validate commands over what an action produced. nil leaves them out: a verdict
 	// that needs one stays open, as in a plan.
 	Validator func(a *Action) contract.Validate
@@ -238,6 +241,9 @@ func outputNamed(outputs []cache.Output, name string) cache.Output {
 // present reports the first blob of the outputs that the store does not have.
 func (d *Decider) present(outputs []cache.Output) error {
 	return d.eachBlob(outputs, func(dg digest.Digest) error {
+		if d.OnBlob != nil {
+			d.OnBlob(dg)
+		}
 		ok, err := d.Store.Has(dg)
 		if err == nil && !ok {
 			err = cache.ErrMissing{Digest: dg}

@@ -2,9 +2,7 @@ package executor
 
 import (
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"sort"
 	"strings"
 
@@ -170,6 +168,10 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]sourc
 	return sortedFiles(found), nil
 }
 
+// notInNames are characters of shell scripts and of mount tokens. A word with one of them is not looked
+// for on disk: a script that stands in the argv is no file.
+const notInNames = "\n*|&;<>$`␟"
+
 // addNamed adds files below the root that the argv names: scripts and agent programs are inputs
 // without being declared.
 func (d *Decider) addNamed(found map[string]source.File, a *Action) error {
@@ -179,10 +181,10 @@ func (d *Decider) addNamed(found map[string]source.File, a *Action) error {
 	}
 	for _, w := range words {
 		p := path.Clean(w)
-		if w == "" || len(w) > 4096 || cache.CleanPath(p) != nil || strings.ContainsAny(w, "\n*␟") {
+		if w == "" || len(w) > 4096 || cache.CleanPath(p) != nil || strings.ContainsAny(w, notInNames) {
 			continue
 		}
-		if _, ok := found[p]; ok || !isRegular(d.Sources.Root(), p) {
+		if _, ok := found[p]; ok || !d.Sources.IsRegular(p) {
 			continue
 		}
 		f, err := d.Sources.File(p)
@@ -192,11 +194,6 @@ func (d *Decider) addNamed(found map[string]source.File, a *Action) error {
 		found[p] = f
 	}
 	return nil
-}
-
-func isRegular(root, p string) bool {
-	st, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p)))
-	return err == nil && st.Mode().IsRegular()
 }
 
 // dropInherited leaves out files that an inherited tree decides about: what a task deleted must not

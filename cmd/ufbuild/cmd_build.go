@@ -31,6 +31,8 @@ type buildFlags struct {
 	requireComplete bool
 	grace           time.Duration
 	logs            string
+	stamp           bool     // the nodes are those that targets name, so the answer may be remembered
+	targets         []string // as the user named them
 }
 
 func (f *buildFlags) bind(cmd *cobra.Command) {
@@ -76,6 +78,10 @@ A build can be killed at any moment: the next one goes on where it was.`,
 			if f.dryRun {
 				return a.runPlan(targets, false)
 			}
+			if a.answerUnchanged(targets) {
+				return nil
+			}
+			f.stamp, f.targets = true, targets
 			return a.runBuild("build", f, func(s *session) ([]graph.NodeID, error) { return s.selectTargets(targets) })
 		},
 	}
@@ -141,9 +147,13 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	if err := s.invalidator().Repeat(); err != nil {
 		return err
 	}
+	b.OnBlob = s.observeBlob
 	sum, err := b.Run(a.context(), ids)
 	if err != nil {
 		return err
+	}
+	if f.stamp {
+		s.leaveStamp(f.targets, &sum)
 	}
 	return a.finishBuild(s, f, &sum, ids)
 }

@@ -35,6 +35,9 @@ as build, writes nothing and starts nothing, and works while a build runs.`,
 }
 
 func (a *app) runPlan(targets []string, detailed bool) error {
+	if a.answerUnchanged(targets) {
+		return nil
+	}
 	s, err := a.openSession(reading)
 	if err != nil {
 		return err

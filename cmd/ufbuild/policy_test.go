@@ -43,6 +43,7 @@ var rooms = []room{
 	{"executor/budget", []string{"lang", "cache"}},
 	{"executor/contract", []string{"lang", "cache", "cache/digest", "executor/source"}},
 	{"executor/event", nil},
+	{"executor/stamp", []string{"cache/digest", "executor/source"}},
 	{"executor/journal", []string{"lang", "cache", "cache/digest", "cache/recordlog", "cache/filelock", "executor/event"}},
 	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/recordlog", "cache/filelock"}},
 	{"executor/place", []string{"lang", "cache", "cache/digest", "executor/source", "executor/workspace"}},

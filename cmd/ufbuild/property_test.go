@@ -101,6 +101,18 @@ func (w *world) round(edit string) {
 	for _, text := range runs {
 		w.ran[text] = true
 	}
+	w.idle(edit)
+}
+
+// idle builds again without an edit, from a stamp and without one: nothing runs.
+func (w *world) idle(edit string) {
+	require.NoError(w.t, os.RemoveAll(w.trace))
+	for range 1 + w.r.IntN(2) {
+		out, code := w.ufbuild("build")
+		require.Zero(w.t, code, out)
+		require.NotContains(w.t, out, "ran", "a build without an edit after %s", edit)
+	}
+	require.Empty(w.t, w.executed(), "a build without an edit after %s", edit)
 }
 
 // write brings the files on disk to the model's, touching only what differs.

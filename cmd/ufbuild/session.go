@@ -43,6 +43,11 @@ const (
 // openSession loads the campaign and opens what belongs to it. A reading session leaves no trace on
 // disk, not even a directory.
 func (a *app) openSession(how access) (*session, error) {
+	o, _, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	files := a.watch(o)
 	l, err := a.loadSound(true)
 	if err != nil {
 		return nil, err
@@ -59,8 +64,7 @@ func (a *app) openSession(how access) (*session, error) {
 	if err := s.readJournal(); err != nil {
 		return nil, err
 	}
-	cacheFile := filepath.Join(l.campaign.Root, journal.Dir, "stat")
-	s.files = source.Open(l.campaign.Root, cacheFile)
+	s.files = files
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
 	s.placer = place.Open(l.campaign.Root, l.campaign.Out, s.files, store)

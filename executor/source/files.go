@@ -40,6 +40,9 @@ type Files struct {
 	repoMu   sync.Mutex
 	repoSeen map[string]File
 
+	watching  *watched    // nil until Watch
+	unwatched atomic.Bool // an answer depends on more than observations
+
 	load   sync.Once
 	hashed atomic.Int64
 }
@@ -142,8 +145,10 @@ func (f *Files) look(path string, follow following) (File, error) {
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		f.observe(path, false, absent)
 		return File{}, pathError("read", path, err)
 	}
+	f.observe(path, false, signatureOf(&st))
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		return f.regular(path, &st)
@@ -184,6 +189,9 @@ func (f *Files) regular(path string, st *unix.Stat_t) (File, error) {
 		return File{}, err
 	}
 	f.hashed.Add(1)
+	if fresh.sig != sig {
+		f.observe(path, false, torn) // it changed between the look and the reading
+	}
 	file.Mode = fresh.sig.mode & 0o777
 	file.Digest = digest.Digest{Sum: fresh.sum, Size: fresh.sig.size}
 	f.remember(path, fresh)
@@ -212,6 +220,7 @@ func (f *Files) Learn(path string, d digest.Digest) error {
 	if st.Size != d.Size {
 		return fmt.Errorf("read %s: the file changed as it was written", path)
 	}
+	f.rewritten(path, signatureOf(&st))
 	f.remember(path, &entry{sig: signatureOf(&st), sum: d.Sum, at: now})
 	return nil
 }

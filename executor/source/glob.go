@@ -188,6 +188,7 @@ func (f *Files) matchLiteral(name string) ([]string, error) {
 	err := unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+		f.observe(name, false, absent)
 		return nil, nil
 	case err != nil:
 		return nil, pathError("read", name, err)

@@ -221,6 +221,7 @@ func (f *Files) link(name string, follow following) (File, error) {
 	h, err := f.openBeneath(name, unix.O_PATH)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP):
+		f.observe(name, true, absent)
 		return link, nil
 	case err != nil:
 		return File{}, err
@@ -230,6 +231,7 @@ func (f *Files) link(name string, follow following) (File, error) {
 	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
 		return File{}, pathError("read", name, err)
 	}
+	f.observe(name, true, signatureOf(&st))
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return link, nil
 	}

@@ -33,6 +33,7 @@ func (f *Files) list(dir string) ([]dirName, error) {
 	}
 	h, err := f.openBeneath(dir, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
+		f.observe(dir, true, absent)
 		return nil, err
 	}
 	defer h.Close()
@@ -42,6 +43,7 @@ func (f *Files) list(dir string) ([]dirName, error) {
 		return nil, pathError("read directory", dir, err)
 	}
 	sig := signatureOf(&st)
+	f.observe(dir, true, sig)
 	f.mu.RLock()
 	known := f.listings[dir]
 	f.mu.RUnlock()

@@ -32,6 +32,7 @@ func (f *Files) Repo(include, exclude []string) ([]File, error) {
 			return nil, err
 		}
 	}
+	f.unwatched.Store(true) // what git would say next time is more than stat can see
 	f.repo.Do(func() { f.repoList, f.repoErr = f.repoPaths() })
 	if f.repoErr != nil {
 		return nil, f.repoErr
