@@ -97,6 +97,15 @@ func TestPages(t *testing.T) {
 	require.Positive(t, ran, "the pages lost their marks")
 }
 
+// TestTutorialRunsWhole wants every command of the tutorial to be run.
+func TestTutorialRunsWhole(t *testing.T) {
+	for _, b := range docBlocks(docPages(t)["docs/tutorial.md"]) {
+		if strings.HasPrefix(b.info, "sh") {
+			require.True(t, strings.HasPrefix(b.info, "sh run"), "line %d: the block is not run", b.line)
+		}
+	}
+}
+
 // runPage runs the scripts of a page and compares what they print.
 func runPage(t *testing.T, blocks []docBlock) {
 	scratch := t.TempDir()
