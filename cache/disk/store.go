@@ -89,7 +89,7 @@ func (s *Store) checkFormat() error {
 }
 
 // ours are the names a store that lost its mark may hold.
-var ours = map[string]bool{"log": true, "pack": true, "blobs": true, "tmp": true, "locks": true, "campaigns": true, "work": true}
+var ours = map[string]bool{"log": true, "pack": true, "blobs": true, "tmp": true, "locks": true, "campaigns": true, "work": true, "ledger": true}
 
 // checkUnmarked refuses a directory that holds what no store holds: somebody named the wrong one.
 func (s *Store) checkUnmarked() error {
