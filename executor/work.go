@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -40,7 +41,7 @@ func NewWorkDir(store cache.Store, build string) (*WorkDir, error) {
 	w := &WorkDir{dir: filepath.Join(store.Workdir(), build)}
 	if err := w.open(); err != nil {
 		_ = w.Close()
-		return nil, fmt.Errorf("make work directory: %w", err)
+		return nil, fmt.Errorf("make work directory: %w%s", err, roomHint(err))
 	}
 	return w, nil
 }
@@ -51,6 +52,17 @@ const (
 	claimTries = 500
 	claimPause = 2 * time.Millisecond
 )
+
+// roomHint says what to do about a directory that takes no more.
+func roomHint(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "\nhint: free some space; what is stored stays good"
+	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "\nhint: make the directory writable, or name another store with UFBUILD_STORE"
+	}
+	return ""
+}
 
 func (w *WorkDir) open() error {
 	for range claimTries {
