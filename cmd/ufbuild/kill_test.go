@@ -76,6 +76,9 @@ profile "default" {
 }
 
 task "asked" {
+  workspace {
+    mode = "inputs"
+  }
   prompt_text = "Read asked.txt\n"
   input "notes" {
     glob = ["asked.txt"]
@@ -86,6 +89,9 @@ task "asked" {
 }
 
 task "asked-too" {
+  workspace {
+    mode = "inputs"
+  }
   prompt_text = "Read ${task.asked.outputs.report.path}\n"
   output "report" {
     path = "report.txt"
