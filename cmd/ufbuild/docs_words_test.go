@@ -1,0 +1,151 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPagesNameVerbsThatExist looks up every verb and flag of every command line in the pages: those of
+// shell blocks and those in code spans.
+func TestPagesNameVerbsThatExist(t *testing.T) {
+	root := newRoot(&app{process: &process{}})
+	lines := 0
+	for name, page := range docPages(t) {
+		for _, line := range commandLines(page) {
+			lines++
+			checkCommandLine(t, root, name, line)
+		}
+	}
+	require.Greater(t, lines, 50, "no command lines were found")
+}
+
+// codeSpan matches inline code.
+var codeSpan = regexp.MustCompile("`[^`\n]+`")
+
+// commandLines are the command lines of a page that start ufbuild, as words.
+func commandLines(page string) [][]string {
+	var texts []string
+	for _, b := range docBlocks(page) {
+		if b.info == "sh" || strings.HasPrefix(b.info, "sh ") {
+			texts = append(texts, strings.Split(b.text, "\n")...)
+		}
+	}
+	for _, span := range codeSpan.FindAllString(page, -1) {
+		texts = append(texts, strings.Trim(span, "`"))
+	}
+	var lines [][]string
+	for _, text := range texts {
+		for _, part := range commandEnd.Split(text, -1) {
+			words := strings.Fields(part)
+			for len(words) > 0 && strings.Contains(words[0], "=") {
+				words = words[1:] // NAME=value before a command
+			}
+			if len(words) > 1 && words[0] == programName {
+				lines = append(lines, words[1:])
+			}
+		}
+	}
+	return lines
+}
+
+// commandEnd is what ends a command on a line; text from two spaces on is an explanation.
+var commandEnd = regexp.MustCompile(`  | #|\||&&|;|>|<|\$\(`)
+
+func checkCommandLine(t *testing.T, root *cobra.Command, page string, words []string) {
+	line := strings.Join(words, " ")
+	if strings.Trim(words[0], "VERB…") == "" {
+		return // the shape of a command line
+	}
+	verb, _, err := root.Find(words)
+	require.NoError(t, err, "%s: ufbuild %s", page, line)
+	if !strings.HasPrefix(words[0], "-") {
+		require.NotEqual(t, root, verb, "%s: ufbuild %s: no such verb", page, line)
+	}
+	verb.InitDefaultHelpFlag()
+	for _, w := range words {
+		name, _, _ := strings.Cut(w, "=")
+		switch {
+		case strings.HasPrefix(w, "--"):
+			known := verb.Flags().Lookup(name[2:]) != nil || verb.InheritedFlags().Lookup(name[2:]) != nil
+			require.True(t, known, "%s: ufbuild %s: no flag %s", page, line, name)
+		case len(w) > 1 && w[0] == '-':
+			known := verb.Flags().ShorthandLookup(w[1:2]) != nil || verb.InheritedFlags().ShorthandLookup(w[1:2]) != nil
+			require.True(t, known, "%s: ufbuild %s: no flag %s", page, line, w)
+		}
+	}
+}
+
+// named matches code spans that name a function or a file of the sources.
+var (
+	namedFunc = regexp.MustCompile("`([A-Za-z_]+(?:\\.[A-Za-z_]+)?)\\(\\)`")
+	namedFile = regexp.MustCompile("`([a-z_/]+\\.go)`")
+	namedDir  = regexp.MustCompile("`((?:cmd|lang|graph|cache|executor|examples|docs)/[a-z_/-]*)`")
+)
+
+// TestPagesNameCodeThatExists finds every function, Go file and directory that the pages on the inside
+// name. A function is named `Name()`, `Receiver.Name()` or `package.Name()`, a file from the root.
+func TestPagesNameCodeThatExists(t *testing.T) {
+	known := knownFuncs(t)
+	pages := docPages(t)
+	for _, name := range []string{"docs/architecture.md", "docs/design-notes.md"} {
+		page := pages[name]
+		funcs := namedFunc.FindAllStringSubmatch(page, -1)
+		for _, m := range funcs {
+			require.True(t, known[m[1]], "%s: there is no function %s", name, m[1])
+		}
+		for _, m := range append(namedFile.FindAllStringSubmatch(page, -1), namedDir.FindAllStringSubmatch(page, -1)...) {
+			_, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(m[1])))
+			require.NoError(t, err, name)
+		}
+	}
+	require.Greater(t, len(namedFunc.FindAllString(pages["docs/architecture.md"], -1)), 30, "no functions were found")
+}
+
+// knownFuncs are the functions of the program by name, by receiver and name, and by package and name.
+func knownFuncs(t *testing.T) map[string]bool {
+	known := map[string]bool{}
+	files := token.NewFileSet()
+	for name, src := range readSources(t, filepath.Join("..", "..")) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			known[fn.Name.Name] = true
+			if fn.Recv == nil {
+				known[path.Base(path.Dir(filepath.ToSlash(name)))+"."+fn.Name.Name] = true
+				known[f.Name.Name+"."+fn.Name.Name] = true
+				continue
+			}
+			known[receiverName(fn.Recv.List[0].Type)+"."+fn.Name.Name] = true
+		}
+	}
+	return known
+}
+
+func receiverName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiverName(e.X)
+	case *ast.IndexExpr:
+		return receiverName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
