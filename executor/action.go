@@ -54,8 +54,11 @@ type Inflow struct {
 	Absent bool         // it does not exist
 	Tree   bool
 	Exec   bool
-	Mode   uint32 // permission bits; only the exec bit is in the manifest
-	Digest digest.Digest
+	Mode   uint32        // permission bits; only the exec bit is in the manifest
+	Digest digest.Digest // of the stored bytes; of a file in the manifest
+	// Content is the digest of a tree without the record of how it came about, which is what the
+	// manifest has: two trees of equal files are equal inputs.
+	Content digest.Digest
 	// Inherit says that the tree is laid at the workspace root.
 	Inherit bool
 }

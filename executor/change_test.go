@@ -23,7 +23,7 @@ func promptAction() *Action {
 			{Path: "run.sh", Digest: digest.Of([]byte("r")), Mode: 0o755},
 			{Path: "link", Target: "a.sol"},
 		},
-		Inflows: []Inflow{{Mount: ".uf/in/x/y", Digest: digest.Of([]byte("y"))}, {Absent: true}},
+		Inflows: []Inflow{{Mount: ".uf/in/x/y", Digest: digest.Of([]byte("y"))}, {Absent: true, Output: "o"}},
 		Absent:  1,
 		Outputs: []OutputSpec{{Name: "findings", Path: "findings.json"}, {Name: "suite", Tree: []string{"test/**", "x"}}},
 		Salt:    "s", Loop: 2,

@@ -54,9 +54,7 @@ func (a *Action) writeInputs(m *manifestWriter) {
 	for _, f := range a.Sources {
 		m.source(f)
 	}
-	for i, f := range a.Inflows {
-		m.inflow(i+1, f)
-	}
+	a.writeInflows(m)
 	for range a.Absent {
 		m.line("absent")
 	}
@@ -122,23 +120,28 @@ func (m *manifestWriter) source(f source.File) {
 	}
 }
 
-func (m *manifestWriter) inflow(n int, f Inflow) {
-	kind := "file"
+// writeInflows lists what flows in, in an order that has nothing to do with names or with where blocks
+// stand: see [Action.orderInflows].
+func (a *Action) writeInflows(m *manifestWriter) {
+	for i, f := range a.Inflows {
+		m.line(fmt.Sprintf("in%d %s", i+1, f.words()))
+	}
+}
+
+func (f *Inflow) words() string {
 	switch {
+	case f.Absent && f.Output == "":
+		return "directory" // of a dependency; its outputs are inflows of their own
 	case f.Absent:
-		kind = "absent"
+		return "absent"
 	case f.Inherit:
-		kind = "inherit"
+		return "inherit " + f.Content.String()
 	case f.Tree:
-		kind = "tree"
+		return "tree " + f.Content.String()
 	case f.Exec:
-		kind = "exec"
+		return "exec " + f.Digest.String()
 	}
-	if f.Absent {
-		m.line(fmt.Sprintf("in%d absent", n))
-		return
-	}
-	m.line(fmt.Sprintf("in%d %s %s", n, kind, f.Digest))
+	return "file " + f.Digest.String()
 }
 
 func (m *manifestWriter) output(o OutputSpec) {

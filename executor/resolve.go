@@ -67,7 +67,9 @@ func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diag
 		return nil, nil, nil
 	}
 	a := newAction(inst, &r)
-	a.addInflows(&r, up)
+	if err := a.addInflows(inst, &r, up); err != nil {
+		return nil, nil, err
+	}
 	var err error
 	a.Sources, err = d.sources(inst, a, up)
 	return a, nil, err
@@ -124,18 +126,6 @@ func mergeEnv(p *lang.Profile, task []lang.EnvVar) []lang.EnvVar {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out
-}
-
-func (a *Action) addInflows(r *lang.Rendered, up *upstream) {
-	for _, f := range r.Flows {
-		in := Inflow{From: f.From, Output: f.Output, Mount: f.Mount, Inherit: f.Inherit, Absent: true}
-		for _, o := range up.results[f.From].outputs {
-			if o.Name == f.Output && o.Exists {
-				in.Absent, in.Tree, in.Digest, in.Mode, in.Exec = false, o.Tree, o.Digest, o.Mode, o.Mode&0o100 != 0
-			}
-		}
-		a.Inflows = append(a.Inflows, in)
-	}
 }
 
 // sources finds the source files that the workspace will hold.

@@ -177,14 +177,10 @@ func (m *Model) Runs() map[string]string {
 		for _, other := range t.reads {
 			fmt.Fprintf(&b, "read %q\n", want[other.name])
 		}
-		// depends_on mounts outputs that the command does not name; which of two equal ones comes
-		// first does not matter.
-		var mounted []string
+		// depends_on mounts outputs that the command does not name; the order of the list tells them apart.
 		for _, other := range t.needs {
-			mounted = append(mounted, fmt.Sprintf("mounted %q\n", want[other.name]))
+			fmt.Fprintf(&b, "mounted %q\n", want[other.name])
 		}
-		slices.Sort(mounted)
-		b.WriteString(strings.Join(mounted, ""))
 		runs[t.uid] = b.String()
 	}
 	return runs
