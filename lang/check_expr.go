@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -196,6 +197,9 @@ func (c *checker) steps(t *typ, text, root string, steps hcl.Traversal) *typ {
 		}
 		t = next
 	}
+	if len(c.guarded) > 0 && c.isGuarded(root) {
+		return t.certain()
+	}
 	return t
 }
 
@@ -212,6 +216,9 @@ func afterDot(r hcl.Range, name string) hcl.Range {
 func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *typ {
 	var found []*typ
 	for _, a := range t.alternatives() {
+		if t.loose && !c.quietly(func() bool { _, ok := c.attributeOf(a, t, text, name, where); return ok }) {
+			continue
+		}
 		f, ok := c.attributeOf(a, t, text, name, where)
 		if !ok {
 			return anyType
@@ -223,7 +230,29 @@ func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *t
 	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
 		c.mayBeNullAt(where, t)
 	}
-	return unionOf(found...)
+	if t.loose && len(found) == 0 {
+		c.attributeOf(t.elems[0], t, text, name, where) // no alternative has it
+		return anyType
+	}
+	return c.followed(t, found)
+}
+
+// followed is the type behind a step from t.
+func (c *checker) followed(t *typ, found []*typ) *typ {
+	u := unionOf(found...)
+	if t.loose {
+		return u.loosely()
+	}
+	return u
+}
+
+// quietly runs a check without reporting.
+func (c *checker) quietly(check func() bool) bool {
+	outer := c.probs
+	c.probs = &problems{}
+	ok := check()
+	c.probs = outer
+	return ok
 }
 
 // attributeOf finds the attribute in one alternative; ok is false after a report, the type nil where
@@ -281,7 +310,15 @@ func (c *checker) noAttribute(a *typ, text, name string, where hcl.Range) {
 		c.probs.error(h.code, where, "%s", h.text)
 		return
 	}
-	d := c.probs.error("UF2101", where, "%s has no attribute %q.", text, name)
+	summary := fmt.Sprintf("%s has no attribute %q.", text, name)
+	if a.absent != "" {
+		summary = fmt.Sprintf(a.absent, name)
+	}
+	d := c.probs.error("UF2101", where, "%s", summary)
+	if text == "loop" && strings.HasPrefix(name, "index-") {
+		d.Hint = "A dash is part of a name: write loop.index - 1 with spaces."
+		return
+	}
 	d.meant(where, name, sortedKeys(a.attrs))
 	if h, ok := a.hints[""]; ok && d.Fix == nil {
 		d.Hint = h.text
@@ -299,6 +336,9 @@ func (c *checker) index(e *hclsyntax.IndexExpr) *typ {
 func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) *typ {
 	var found []*typ
 	for _, a := range t.alternatives() {
+		if t.loose && !c.quietly(func() bool { _, ok := c.elementOf(a, t, text, key, where); return ok }) {
+			continue
+		}
 		f, ok := c.elementOf(a, t, text, key, where)
 		if !ok {
 			return anyType
@@ -310,7 +350,11 @@ func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) 
 	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
 		c.mayBeNullAt(where, t)
 	}
-	return unionOf(found...)
+	if t.loose && len(found) == 0 {
+		c.elementOf(t.elems[0], t, text, key, where)
+		return anyType
+	}
+	return c.followed(t, found)
 }
 
 func (c *checker) elementOf(a, whole *typ, text string, key *typ, where hcl.Range) (f *typ, ok bool) {
@@ -385,7 +429,7 @@ func (c *checker) objectElement(a *typ, text string, key *typ, where hcl.Range) 
 			return anyType, true
 		}
 		_, elem, _ := a.elements()
-		return withoutAll(a, elem), true
+		return withoutAll(a, elem).loosely(), true
 	}
 	k, good := convertTo(key.known, cty.String)
 	if !good || k.IsNull() {

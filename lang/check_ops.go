@@ -220,7 +220,11 @@ func (c *checker) loop(e *hclsyntax.ForExpr) *typ {
 			}
 			keys = append(keys, k)
 		}
-		vals = append(vals, c.check(e.ValExpr))
+		val := c.check(e.ValExpr)
+		if c.isGuarded(e.ValVar) {
+			val = val.certain()
+		}
+		vals = append(vals, val)
 		c.bound, c.guarded = c.bound[:n], c.guarded[:g]
 	}
 	val := unionOf(vals...)

@@ -7,7 +7,7 @@ import (
 // checkTypes runs the checker over an expression and marks it broken when it finds an error. c says
 // which symbols of an instance there are.
 func (l *loader) checkTypes(x *expression, c *checker) *typ {
-	if x.broken {
+	if x.broken && !x.names {
 		return anyType
 	}
 	if x.constant != cty.NilVal {
@@ -17,7 +17,7 @@ func (l *loader) checkTypes(x *expression, c *checker) *typ {
 	c.ev, c.probs, c.typer = l.ev, &l.problems, l.typer
 	before := l.errors
 	t := c.check(x.syntax)
-	if l.errors > before {
+	if l.errors > before || x.broken {
 		x.broken = true
 		return anyType
 	}
@@ -173,7 +173,9 @@ func (l *loader) checkRunTime(d *taskDef) {
 		l.needs2110(a, t, "an object", objectLike)
 		vars = addAttributes(vars, t)
 	}
-	roots["vars"] = vars
+	if d.task.Kind == Prompt {
+		roots["vars"] = namedVars(d, vars)
+	}
 	for _, a := range d.env {
 		l.checkTextMap(a, check(a))
 	}
@@ -182,6 +184,16 @@ func (l *loader) checkRunTime(d *taskDef) {
 	}
 	l.checkBody(d, roots, guarded, check)
 	l.checkValues(d)
+}
+
+// namedVars lets messages about vars name the task that sets them.
+func namedVars(d *taskDef, vars *typ) *typ {
+	if vars.shape != objectShape {
+		return vars
+	}
+	n := *vars
+	n.absent = "task." + d.task.Name + " sets no vars.%s."
+	return &n
 }
 
 // needs2110 reports an argument none of whose values has the right type.

@@ -33,6 +33,7 @@ type taskDef struct {
 
 	deps     []dep // of everything but prompt files
 	template *Instance
+	symbolic *Instance   // for checking a for_each without known keys; nil otherwise
 	cells    []*Instance // for expand: one for each matrix cell and loop, without a key
 	contents []*prompt   // the prompt files of its instances, without duplicates
 	broken   bool        // no instance can be trusted
@@ -47,6 +48,9 @@ func (l *loader) loadTasks() {
 	for _, d := range l.ev.order {
 		l.mergeSettings(d)
 		l.checkFit(d)
+		for _, o := range d.outputs {
+			l.directReference(o.arg("contract"), "contract")
+		}
 		l.checkTaskNames(d)
 		l.readDependencies(d)
 	}

@@ -7,15 +7,16 @@ import (
 )
 
 // expression is the right side of an argument together with what it refers to, found once by walking
-// its syntax tree. It is immutable after it was made.
+// its syntax tree. Only loading marks it broken; after that it never changes.
 type expression struct {
 	syntax   hclsyntax.Expression
 	place    hcl.Range
 	constant cty.Value // the value when it refers to nothing and is a plain literal, else NilVal
 	uses     []use
-	computes bool   // it has calls or operators, which may fail on their values
+	computes bool   // it may fail on values, not types: calls, operators, indices, parts of each.value
 	calls    []call // in order of appearance
 	broken   bool   // a problem was reported: do not evaluate, nothing follows from it
+	names    bool   // it is broken by a name, so its types can still be checked
 	reads    reads  // what it may look at inside outputs
 }
 
@@ -170,6 +171,7 @@ func (c *collector) loop(e *hclsyntax.ForExpr) {
 
 // index notes a computed index right after task.NAME: it decides which instance is meant.
 func (c *collector) index(e *hclsyntax.IndexExpr) {
+	c.to.computes = true
 	c.walk(e.Key)
 	if v, ok := literalValue(e.Key); !ok {
 		c.to.reads = reads{true, true}
@@ -198,6 +200,7 @@ func (c *collector) traversal(e *hclsyntax.ScopeTraversalExpr, key hclsyntax.Exp
 			u.place = hcl.RangeBetween(u.place, a.SrcRange)
 		}
 	}
+	c.to.computes = c.to.computes || len(u.steps) > 2 && (root == "each" || root == "matrix" || root == "var" || root == "local")
 	c.to.uses = append(c.to.uses, u)
 }
 
@@ -222,6 +225,9 @@ func (c *collector) attribute(name string) {
 		c.to.reads.json = true
 	}
 }
+
+// misnamed marks an expression in which a name is wrong.
+func (x *expression) misnamed() { x.broken, x.names = true, true }
 
 // usesRoot reports whether the expression refers to a root symbol.
 func (x *expression) usesRoot(roots ...string) bool {

@@ -13,16 +13,17 @@ const (
 
 // lateParts are the values that tell an instance from its siblings. Render evaluates with them.
 type lateParts struct {
-	def    *taskDef
-	inst   *Instance
-	keyed  bool
-	value  cty.Value // each.value; NilVal without for_each
-	matrix cty.Value // NilVal without a matrix
-	count  int       // loops of the cell
-	order  int       // among the instances of the task
-	item   cty.Value // NilVal without expand
-	prev   *Instance // the instance before it in a series; nil for none
-	prompt *prompt   // nil without a prompt file
+	def      *taskDef
+	inst     *Instance
+	keyed    bool
+	symbolic bool      // it stands for instances whose keys are not known
+	value    cty.Value // each.value; NilVal without for_each
+	matrix   cty.Value // NilVal without a matrix
+	count    int       // loops of the cell
+	order    int       // among the instances of the task
+	item     cty.Value // NilVal without expand
+	prev     *Instance // the instance before it in a series; nil for none
+	prompt   *prompt   // nil without a prompt file
 }
 
 // eachKey is one element of for_each.
@@ -55,6 +56,19 @@ func (l *loader) makeInstances(d *taskDef) {
 		all = append(all, l.cellInstances(d, &cells[i])...)
 	}
 	l.keep(d, all)
+	if len(all) == 0 && d.forEach != nil {
+		l.makeSymbolic(d)
+	}
+}
+
+// makeSymbolic makes an instance that stands for those of a for_each whose keys are not known, or of
+// which there are none: its arguments and prompt are checked all the same.
+func (l *loader) makeSymbolic(d *taskDef) {
+	cell := lateParts{def: d, keyed: true, symbolic: true, value: cty.DynamicVal, matrix: cty.NilVal, count: 1}
+	if d.matrix != nil {
+		cell.matrix = cty.DynamicVal
+	}
+	d.symbolic = l.instance(d, cell, Address{Task: d.task.Name}, 0, nil)
 }
 
 // plannedCells lists the cells of every key with how often each is looped.
@@ -175,7 +189,11 @@ func (p *lateParts) symbol(name string) cty.Value {
 		if !p.keyed {
 			return cty.NilVal
 		}
-		return cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(p.inst.Address.Key), "value": p.value})
+		key := cty.StringVal(p.inst.Address.Key)
+		if p.symbolic {
+			key = cty.UnknownVal(cty.String)
+		}
+		return cty.ObjectVal(map[string]cty.Value{"key": key, "value": p.value})
 	case "matrix":
 		return p.matrix
 	case "loop":

@@ -45,6 +45,9 @@ func (l *loader) taskPrompts(d *taskDef) {
 	if d.expand != nil {
 		instances = append(append([]*Instance(nil), instances...), d.cells...)
 	}
+	if d.symbolic != nil {
+		instances = []*Instance{d.symbolic}
+	}
 	for _, i := range instances {
 		name := l.wantString(i.late.scope(l.ev), d.body)
 		if name == "" {

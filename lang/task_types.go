@@ -11,20 +11,19 @@ type taskTypes struct {
 	ev     *evaluator
 	tasks  map[string]*typ
 	locals map[string]*typ
+	values map[string]*typ // of var, profile and the like
 	reader *taskDef // the task whose expressions are checked: what it tolerates may be absent
 }
 
 func newTaskTypes(ev *evaluator) *taskTypes {
-	return &taskTypes{ev: ev, tasks: map[string]*typ{}, locals: map[string]*typ{}}
+	return &taskTypes{ev: ev, tasks: map[string]*typ{}, locals: map[string]*typ{}, values: map[string]*typ{}}
 }
 
 // declared returns the type of root.name.
 func (x *taskTypes) declared(c *checker, root, name string) *typ {
 	switch root {
 	case "var":
-		if v := x.ev.variables; v.Type().HasAttribute(name) {
-			return typeOfValue(v.GetAttr(name))
-		}
+		return x.member(root, x.ev.variables, name)
 	case "local":
 		return x.local(c, name)
 	case "task":
@@ -36,11 +35,25 @@ func (x *taskTypes) declared(c *checker, root, name string) *typ {
 			return x.group(g)
 		}
 	default:
-		if v, ok := x.ev.named[root]; ok && v.Type().HasAttribute(name) {
-			return typeOfValue(v.GetAttr(name))
+		if v, ok := x.ev.named[root]; ok {
+			return x.member(root, v, name)
 		}
 	}
 	return anyType
+}
+
+// member returns the type of an attribute of a value that does not change any more.
+func (x *taskTypes) member(root string, of cty.Value, name string) *typ {
+	key := root + "." + name
+	t, ok := x.values[key]
+	if !ok && of.Type().HasAttribute(name) {
+		t, ok = typeOfValue(of.GetAttr(name)), true
+		x.values[key] = t
+	}
+	if !ok {
+		return anyType
+	}
+	return t
 }
 
 // local returns the type of a local; late ones are checked for it.
@@ -225,5 +238,5 @@ func unionOfValues(vals []cty.Value) *typ {
 		}
 		ts = append(ts, &t)
 	}
-	return unionOf(ts...)
+	return unionOf(ts...).loosely()
 }

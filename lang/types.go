@@ -26,17 +26,19 @@ const (
 // typ is what the checker knows of the value of an expression. Values of type *typ are shared and
 // never changed once they are handed out.
 type typ struct {
-	shape shape
-	elem  *typ
-	elems []*typ
-	attrs map[string]*typ
-	open  bool // an object that may have further attributes
-	set   bool // a list without order
-	limit bool // a list whose schema says how long it may get
-	known cty.Value
-	maybe string            // why it may be null at run time; "" when it never is, or nobody promised
-	from  *Contract         // of an unchecked value: the contract whose schema is open
-	hints map[string]advice // for attributes that are often asked for and are not there
+	shape  shape
+	elem   *typ
+	elems  []*typ
+	attrs  map[string]*typ
+	open   bool // an object that may have further attributes
+	set    bool // a list without order
+	loose  bool // a union of which the instance or a key decides; evaluation finds what is really missing
+	limit  bool // a list whose schema says how long it may get
+	known  cty.Value
+	maybe  string            // why it may be null at run time; "" when it never is, or nobody promised
+	from   *Contract         // of an unchecked value: the contract whose schema is open
+	absent string            // says that an attribute is missing, with %s for its name; "" for the usual words
+	hints  map[string]advice // for attributes that are often asked for and are not there
 
 	key string // of the structure, made when it is first compared
 }
@@ -61,8 +63,13 @@ func tupleOf(elems []*typ) *typ { return &typ{shape: tupleShape, elems: elems} }
 
 // unionOf is one of several types; equal ones count once.
 func unionOf(ts ...*typ) *typ {
+	if len(ts) == 1 {
+		return ts[0]
+	}
 	var distinct []*typ
+	loose := false
 	for _, t := range ts {
+		loose = loose || t.loose
 		alternatives := []*typ{t}
 		if t.shape == unionShape {
 			alternatives = t.elems
@@ -80,7 +87,7 @@ func unionOf(ts ...*typ) *typ {
 	case 1:
 		return distinct[0]
 	}
-	return &typ{shape: unionShape, elems: distinct}
+	return &typ{shape: unionShape, elems: distinct, loose: loose}
 }
 
 // addDistinct adds a type unless it is there; types that differ only in what is known become the type
@@ -100,23 +107,43 @@ func addDistinct(ts []*typ, a *typ) []*typ {
 
 // general is the type without the values that are known of it.
 func (t *typ) general() *typ {
+	return t.mapped(func(n *typ) { n.known = cty.NilVal })
+}
+
+// certain is the type without doubts about null: somebody has asked.
+func (t *typ) certain() *typ {
+	return t.mapped(func(n *typ) { n.maybe, n.key = "", "" })
+}
+
+// mapped is a copy of the type in which every part was changed.
+func (t *typ) mapped(change func(*typ)) *typ {
 	n := *t
-	n.known = cty.NilVal
+	change(&n)
 	if t.elem != nil {
-		n.elem = t.elem.general()
+		n.elem = t.elem.mapped(change)
 	}
 	if t.elems != nil {
 		n.elems = make([]*typ, len(t.elems))
 		for i, e := range t.elems {
-			n.elems[i] = e.general()
+			n.elems[i] = e.mapped(change)
 		}
 	}
 	if t.shape == objectShape {
 		n.attrs = make(map[string]*typ, len(t.attrs))
 		for k, a := range t.attrs {
-			n.attrs[k] = a.general()
+			n.attrs[k] = a.mapped(change)
 		}
 	}
+	return &n
+}
+
+// loosely marks a union of which not every alternative is meant at one place.
+func (t *typ) loosely() *typ {
+	if t.shape != unionShape {
+		return t
+	}
+	n := *t
+	n.loose = true
 	return &n
 }
 
