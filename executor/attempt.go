@@ -41,6 +41,7 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	}
 	if found, ok := b.madeMeanwhile(ctx, inst, dec, attempts); ok {
 		m.attempt, m.verdict, m.found = found.Attempt, found.Verdict, true
+		m.err = b.settleDecision(inst, &found)
 		return m
 	}
 	at, err := b.begin(inst, &dec, attempts)
@@ -68,10 +69,7 @@ func (b *Builder) madeMeanwhile(ctx context.Context, inst *lang.Instance, dec De
 		return dec, false
 	}
 	b.lookUp(ctx, inst, &dec)
-	if dec.Answer != Fresh || b.settleDecision(inst, &dec) != nil {
-		return dec, false
-	}
-	return dec, true
+	return dec, dec.Answer == Fresh
 }
 
 // begin records that the attempt exists. For a prompt that is durable before the process is: money
