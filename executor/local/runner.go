@@ -111,6 +111,12 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 
 // Salvage implements executor.Salvager. The exit of the dead attempt is unknown and reported as -1.
 func (r *Runner) Salvage(ctx context.Context, dir string, specs []executor.OutputSpec, mask []string) (cache.Captured, error) {
+	if _, err := os.Lstat(filepath.Join(dir, workspace.Dir)); errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(dir); err != nil {
+			return cache.Captured{}, fmt.Errorf("capture attempt: %w", err)
+		}
+		return r.captured(dir, ending{exit: -1}, workspace.Captured{}) // it ran in place: only its log is here
+	}
 	taken, err := workspace.Capture(ctx, dir, r.cas, nil, outputs(specs), mask)
 	if err != nil {
 		return cache.Captured{}, err
