@@ -133,16 +133,22 @@ func (w *killWorld) round() {
 	planned := w.states()
 	before := w.traced()
 	begun := time.Now()
-	c := w.start("build", "-j", "3")
+	args, retries := []string{"build", "-j", "3"}, w.r.IntN(8) == 0
+	if retries {
+		args = []string{"retry", w.anyTask(), "--yes"}
+	}
+	c := w.start(args...)
 	w.instant(c)
 	if !c.hasEnded() {
 		c.kill()
 	}
 	code := c.wait()
-	switch code {
-	case -1:
+	switch {
+	case code == -1:
 		w.killed++
-	case 0:
+	case retries: // there may be nothing to retry, or only a part of the campaign was built
+		require.LessOrEqual(w.t, code, exitUsage, c.said.String())
+	case code == 0:
 		w.whole++
 		w.usual = (w.usual + time.Since(begun)) / 2
 	default:
@@ -152,10 +158,18 @@ func (w *killWorld) round() {
 		w.longest = max(w.longest, w.noneAlive())
 	}
 	w.look()
+	if retries {
+		return
+	}
 	w.compare(planned, before, code == 0)
 	if code == 0 {
 		w.edit()
 	}
+}
+
+func (w *killWorld) anyTask() string {
+	names := append(w.model.Names(), "asked", "asked-too")
+	return names[w.r.IntN(len(names))]
 }
 
 // instant returns when the build is to be killed: after some time, or just after some record was written.
@@ -196,15 +210,34 @@ func (w *killWorld) logSize() int64 {
 	return size
 }
 
-// states is what the plan says of each address.
+// states is what the plan says of each address. Looking changes nothing on disk (U10).
 func (w *killWorld) states() map[string]string {
+	before := w.sizes()
 	var p planReport
 	require.NoError(w.t, json.Unmarshal([]byte(w.plan()), &p))
+	w.must("status")
+	require.Equal(w.t, before, w.sizes(), "plan or status wrote something")
 	states := map[string]string{}
 	for _, n := range p.Nodes {
 		states[n.Address] = n.State
 	}
 	return states
+}
+
+// sizes is how long every file of the store and of the campaign's state is.
+func (w *killWorld) sizes() map[string]int64 {
+	sizes := map[string]int64{}
+	if len(w.tasksAlive()) > 0 {
+		return sizes // the last build is still dying
+	}
+	for _, dir := range []string{w.store, filepath.Join(w.dir, journal.Dir), filepath.Join(w.dir, "out")} {
+		for _, name := range w.tree(dir) {
+			if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				sizes[filepath.Join(dir, name)] = info.Size()
+			}
+		}
+	}
+	return sizes
 }
 
 // compare holds the plan to what the build did.
@@ -233,7 +266,7 @@ func (w *killWorld) mark(address string) string {
 
 // look opens everything and holds the records to the trace.
 func (w *killWorld) look() {
-	_, damage, err := journal.Read(w.dir)
+	view, damage, err := journal.Read(w.dir)
 	require.NoError(w.t, err)
 	require.Empty(w.t, damage)
 	s, err := disk.Open(w.store, disk.Options{ReadOnly: true})
@@ -245,7 +278,7 @@ func (w *killWorld) look() {
 	w.attempts, w.interrupted = 0, 0
 	captured := map[string]int{}
 	for _, k := range keys {
-		w.lookAt(s, k, captured)
+		w.lookAt(s, view, k, captured)
 	}
 	require.Empty(w.t, s.Damage())
 	for mark, n := range traced {
@@ -256,9 +289,9 @@ func (w *killWorld) look() {
 	}
 }
 
-// lookAt holds the attempts of one key to the promise: one that was captured whole is the last one. It
-// counts the captured ones of prompts, whose tasks keep their names.
-func (w *killWorld) lookAt(s *disk.Store, k cache.Key, captured map[string]int) {
+// lookAt holds the attempts of one key to the promise: one that was captured whole is the last one unless
+// somebody retried it. It counts the captured ones of prompts, whose tasks keep their names.
+func (w *killWorld) lookAt(s *disk.Store, view *journal.View, k cache.Key, captured map[string]int) {
 	attempts, err := s.Attempts(k)
 	require.NoError(w.t, err)
 	done := 0
@@ -269,7 +302,9 @@ func (w *killWorld) lookAt(s *disk.Store, k cache.Key, captured map[string]int) 
 			w.interrupted++
 		}
 		if a.Captured != nil && a.Captured.StoppedBy == "" && a.Captured.Exit == 0 {
-			done = a.Ordinal
+			if _, retried := view.DiscardedBy(journal.Attempt{Key: k, Ordinal: a.Ordinal}); !retried {
+				done = a.Ordinal
+			}
 			if strings.HasPrefix(a.Address, "asked") {
 				captured[a.Address]++
 			}
@@ -326,7 +361,7 @@ func (w *killWorld) finish() {
 	require.Empty(w.t, w.tree(filepath.Join(w.store, "work")))
 	require.Empty(w.t, w.tree(filepath.Join(w.store, "tmp")))
 	require.NoDirExists(w.t, filepath.Join(w.dir, "out", ".stage"))
-	require.Subset(w.t, []string{".gitignore", "journal.log", "ledger", "lock", "placed", "stat"}, w.tree(filepath.Join(w.dir, journal.Dir)))
+	require.Subset(w.t, []string{".gitignore", "fresh", "journal.log", "ledger", "lock", "placed", "stat"}, w.tree(filepath.Join(w.dir, journal.Dir)))
 	s, err := disk.Open(w.store, disk.Options{ReadOnly: true})
 	require.NoError(w.t, err)
 	defer func() { require.NoError(w.t, s.Close()) }()

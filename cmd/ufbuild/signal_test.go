@@ -239,3 +239,37 @@ func TestReaderGoesAway(t *testing.T) {
 	require.Zero(t, c.wait())
 	require.Equal(t, 1, h.traced()["later"])
 }
+
+// The build itself ends what runs too long or says nothing, with nobody looking (U21).
+func TestTimeLimits(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[string]cache.Outcome{"timeout": cache.TimedOut, "idle_timeout": cache.Stalled} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			files := scripted(stubborn)
+			files["campaign.hcl"] = strings.Replace(files["campaign.hcl"], "pass_env", limit+" = \"1s\"\n  pass_env", 1)
+			h := newHome(t, files)
+			c := h.start("build", "--grace", "50ms")
+			require.Equal(t, 1, c.wait(), c.said.String())
+			require.Equal(t, want, h.lastOutcome("t"), c.said.String())
+			require.Empty(t, h.tasksAlive())
+		})
+	}
+}
+
+// What a killed build laid into the campaign's own directory is gone after the next one.
+func TestKilledInPlace(t *testing.T) {
+	t.Parallel()
+	files := scripted(stubborn)
+	files["campaign.hcl"] = strings.Replace(files["campaign.hcl"], "pass_env", "workspace {\n    mode = \"inplace\"\n  }\n  pass_env", 1)
+	h := newHome(t, files)
+	c := h.start("build")
+	h.awaitTrace("up", 1)
+	c.kill()
+	h.noneAlive()
+	h.write(map[string]string{"t.sh": "echo > o"})
+	h.must("build")
+	require.Equal(t, 1, h.traced()["later"])
+	require.NoDirExists(t, filepath.Join(h.dir, ".uf"))
+	require.Empty(t, h.tree(filepath.Join(h.store, "work")))
+}
