@@ -2,7 +2,6 @@ package main
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -180,27 +179,17 @@ func existing(dir string, files []string) []string {
 	return taken
 }
 
-// writeNew writes one file of a template. O_EXCL keeps the promise not to overwrite even if the
-// file appeared a moment ago.
+// writeNew writes one file of a template.
 func writeNew(src fs.FS, dir, file string) error {
 	data, err := fs.ReadFile(src, file)
 	if err != nil {
 		return fmt.Errorf("read template: %w", err)
 	}
-	target := filepath.Join(dir, filepath.FromSlash(file))
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return fmt.Errorf("init campaign: %w", err)
-	}
 	mode := os.FileMode(0o644)
 	if strings.HasPrefix(string(data), "#!") {
 		mode = 0o755 // embedding forgets modes; a script says itself what it is
 	}
-	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return fmt.Errorf("init campaign: %w", err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := createFile(filepath.Join(dir, filepath.FromSlash(file)), data, mode); err != nil {
 		return fmt.Errorf("init campaign: %w", err)
 	}
 	return nil

@@ -133,6 +133,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.printCommand(),
 		a.varsCommand(),
 		a.initCommand(),
+		a.importCommand(),
 		a.fmtCommand(),
 		a.explainCommand(),
 		a.versionCommand(),

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +78,7 @@ func (im *importer) readTopology() error {
 		return err
 	}
 	if s == nil {
-		s = &section{im: im, file: im.topologyFile, line: 1}
+		return fmt.Errorf("read topology: %s says nothing", im.topologyFile)
 	}
 	s.what = "the topology"
 	if v := s.scalar("version"); v.set() && v.text != "1" && v.text != "2" {

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/lang/importer"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	var into string
+	cmd := &cobra.Command{
+		Use:   "import DIR|TOPOLOGY",
+		Short: "Make a campaign of an ultrafuzz project",
+		Long: `Reads an ultrafuzz project (its topology.yml, prompts, references.yml, audit-profiles.yml
+and ultrafuzz.toml) and writes the campaign that does the same: campaign.hcl,
+tasks.campaign.hcl, prompts and schemas. The project stays as it is.
+
+Whatever could not be carried over, and whatever is not as it was, is listed with its
+file and line. A file that exists is never overwritten: import then writes nothing.`,
+		Example: "  ufbuild import .\n  ufbuild import ../vault --into campaign\n  ufbuild import .ultrafuzz/topology.yml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if into == "" {
+				into = a.dir
+			}
+			return a.importProject(args[0], into)
+		},
+	}
+	cmd.Flags().StringVar(&into, "into", "", "write the campaign into `DIR`, else into the working directory")
+	return cmd
+}
+
+func (a *app) importProject(name, into string) error {
+	dir, topology, err := projectOf(name)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir) // nothing outside of the project is read, whatever its links say
+	if err != nil {
+		return usageErrorf("import project: %w", err)
+	}
+	defer func() { a.warn(root.Close()) }()
+	r, err := importer.Import(root.FS(), topology)
+	if err != nil {
+		return usageErrorf("import project: %w", err)
+	}
+	if into == "" {
+		into = "."
+	}
+	if err := writeImport(into, r.Files); err != nil {
+		return err
+	}
+	return a.printImport(r, fromHere(dir), into)
+}
+
+// projectOf returns the directory of a project and the slash path of its topology in it, "" when only
+// the project was named.
+func projectOf(name string) (dir, topology string, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", "", usageErrorf("import project: %w", err)
+	}
+	if info.IsDir() {
+		return name, "", nil
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", "", usageErrorf("import project: %w", err)
+	}
+	dir, topology = filepath.Dir(abs), filepath.Base(abs)
+	if filepath.Base(dir) == ".ultrafuzz" {
+		dir, topology = filepath.Dir(dir), path.Join(".ultrafuzz", topology)
+	}
+	return dir, topology, nil
+}
+
+// writeImport writes all files or, when one is there already, none.
+func writeImport(into string, files []importer.File) error {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Path)
+	}
+	if taken := existing(into, names); len(taken) > 0 {
+		return usageErrorf("import project: nothing was written, since these are there already: %s\nhint: choose another directory with --into DIR", strings.Join(taken, ", "))
+	}
+	for _, f := range files {
+		if err := createFile(filepath.Join(into, filepath.FromSlash(f.Path)), f.Bytes, 0o644); err != nil {
+			return fmt.Errorf("import project: %w", err)
+		}
+	}
+	return nil
+}
+
+// createFile writes a file that must not be there. O_EXCL keeps the promise not to overwrite even if it
+// appeared a moment ago.
+func createFile(target string, data []byte, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// importNote is a note in JSON.
+type importNote struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Lost bool   `json:"lost"`
+	Text string `json:"text"`
+}
+
+func (a *app) printImport(r *importer.Result, prefix, into string) error {
+	files, notes := []string{}, []importNote{}
+	for _, f := range r.Files {
+		files = append(files, filepath.Join(into, filepath.FromSlash(f.Path)))
+	}
+	for _, n := range r.Notes {
+		notes = append(notes, importNote{joinSlash(prefix, n.File), n.Line, n.Lost, n.Text})
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "tasks": r.Tasks, "files": files, "notes": notes})
+	}
+	for _, f := range files {
+		fmt.Fprintln(a.out, f)
+	}
+	a.printNotes("could not be carried over:", true, notes)
+	a.printNotes("is not as it was:", false, notes)
+	fmt.Fprintf(a.err, "\n%s imported; next: %sufbuild check\n", ui.Count(r.Tasks, "task"), changeDir(strings.TrimPrefix(into, ".")))
+	return nil
+}
+
+func (a *app) printNotes(title string, lost bool, notes []importNote) {
+	for _, n := range notes {
+		if n.Lost != lost {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(a.out, "\n%s\n", title)
+			title = ""
+		}
+		fmt.Fprintf(a.out, "  %s:%d: %s\n", n.File, n.Line, n.Text)
+	}
+}
