@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -137,6 +138,9 @@ func printReasonDetail(w io.Writer, r *executor.NodeResult) {
 	re := r.Reason
 	if re.Kind == executor.Retried || re.Kind == executor.DiscardedBy {
 		fmt.Fprintf(w, "  retried by %s on %s (%s)\n", re.Who, re.When.Local().Format("2006-01-02 15:04:05"), re.RetryID)
+	}
+	if len(re.Messages) == 1 && !strings.Contains(re.Messages[0], "\n") {
+		return // the reason itself says it
 	}
 	for _, m := range re.Messages {
 		fmt.Fprintln(w, indented(m))

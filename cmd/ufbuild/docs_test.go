@@ -165,6 +165,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)?\b`), "DATE"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "KEY"},
 	{regexp.MustCompile(`process \d+`), "process N"},
+	{regexp.MustCompile(`(?m)^\[\d+/`), "[N/"}, // in which order parallel tasks end is chance
 	{regexp.MustCompile(`[ \t]+`), " "},
 	{regexp.MustCompile(`(?m) $`), ""},
 }
@@ -192,11 +193,8 @@ func printedPattern(block string) string {
 	return b.String()
 }
 
-// progress is how far a build is; in which order parallel tasks come is chance.
-var progress = regexp.MustCompile(`(?m)^\[\d+/`)
-
 func sortedLines(s string) []string {
-	lines := strings.Split(strings.TrimSpace(progress.ReplaceAllString(plainOutput(s), "[")), "\n")
+	lines := strings.Split(strings.TrimSpace(plainOutput(s)), "\n")
 	slices.Sort(lines)
 	return lines
 }

@@ -69,7 +69,7 @@ func checkCommandLine(t *testing.T, root *cobra.Command, page string, words []st
 	verb, _, err := root.Find(words)
 	require.NoError(t, err, "%s: ufbuild %s", page, line)
 	if !strings.HasPrefix(words[0], "-") {
-		require.NotEqual(t, root, verb, "%s: ufbuild %s: no such verb", page, line)
+		require.True(t, verb != root, "%s: ufbuild %s: no such verb", page, line)
 	}
 	verb.InitDefaultHelpFlag()
 	for _, w := range words {
