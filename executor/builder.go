@@ -9,6 +9,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // Builder brings nodes up to date. All fields are set before the first call; one Builder makes one
@@ -21,18 +22,19 @@ type Builder struct {
 	Sink    event.Sink
 	Account func(Account) // the ledger; nil: nothing is accounted
 
-	Build    string                               // build id
-	Who      string                               // the person, for records
-	Owner    cache.Owner                          // this process
-	Work     *WorkDir                             // where attempt directories are made
-	Environ  func(name string) (string, bool)     // the environment that PATH, HOME and pass_env come from
-	After    func(time.Duration) <-chan time.Time // timers between tries
-	Jitter   func() float64                       // in [0,1), spreads tries
-	Jobs     int                                  // parallel attempts, at least 1
-	FailFast bool                                 // start nothing new after a failure
-	KeepWork bool                                 // keep workspaces
-	Reap     func(dir string)                     // removes an attempt directory
-	Grace    time.Duration                        // between SIGINT and SIGKILL
+	Build    string                                 // build id
+	Who      string                                 // the person, for records
+	Owner    cache.Owner                            // this process
+	Work     *WorkDir                               // where attempt directories are made
+	Environ  func(name string) (string, bool)       // the environment that PATH, HOME and pass_env come from
+	After    func(time.Duration) <-chan time.Time   // timers between tries
+	Jitter   func() float64                         // in [0,1), spreads tries
+	Only     map[graph.NodeID]map[lang.Address]bool // of a template node: the instances that are wanted; none: all
+	Jobs     int                                    // parallel attempts, at least 1
+	FailFast bool                                   // start nothing new after a failure
+	KeepWork bool                                   // keep workspaces
+	Reap     func(dir string)                       // removes an attempt directory
+	Grace    time.Duration                          // between SIGINT and SIGKILL
 
 	sinkMu sync.Mutex
 }
@@ -49,6 +51,7 @@ type Account struct {
 // Summary is what a build or plan came to. Nodes are in topological order.
 type Summary struct {
 	Nodes    []NodeResult
+	Graph    *graph.Graph // with the instances that came up at run time
 	Total    int
 	Counts   map[State]int
 	Stopped  bool // by a signal or a cancelled context

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -17,7 +18,7 @@ type scheduler struct {
 	b       *Builder
 	graph   *graph.Graph
 	plan    bool
-	nodes   []nodeState
+	nodes   []*nodeState
 	order   []graph.NodeID // wanted, topological
 	open    int            // wanted nodes that are not done
 	toAsk   chan question
@@ -53,7 +54,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 	}
 	return &scheduler{
 		b: b, graph: b.Graph, plan: plan,
-		nodes:   make([]nodeState, b.Graph.Len()),
+		nodes:   newNodeStates(b.Graph.Len()),
 		toAsk:   make(chan question, 64),
 		decided: make(chan decidedMsg, 64),
 		ended:   make(chan endedMsg),
@@ -153,10 +154,28 @@ func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
 	}
 	if cause, unknown := s.unknownCause(id); unknown {
 		s.nodes[id].result.Cause = cause
+		s.nodes[id].result.Message = s.boundOf(id)
 		s.done(ctx, id, Unknown)
 		return
 	}
+	if s.graph.Node(id).Template {
+		s.expand(ctx, id)
+		return
+	}
 	s.ask(id)
+}
+
+// boundOf says how many instances a template may get.
+func (s *scheduler) boundOf(id graph.NodeID) string {
+	node := s.graph.Node(id)
+	if !node.Template {
+		return ""
+	}
+	limit := node.Task.Expand.MaxItems
+	if limit == 0 {
+		limit = s.b.Campaign.MaxDynamicTasks
+	}
+	return fmt.Sprintf("at most %d instances", limit)
 }
 
 func (s *scheduler) ask(id graph.NodeID) {
@@ -168,7 +187,7 @@ func (s *scheduler) ask(id graph.NodeID) {
 // skipCause finds the dependency because of which a node is skipped.
 func (s *scheduler) skipCause(id graph.NodeID) (cause lang.Address, withheld, skip bool) {
 	for _, e := range s.graph.Deps(id) {
-		dep := &s.nodes[e.To]
+		dep := s.nodes[e.To]
 		if e.Tolerate || e.Kind != graph.Data {
 			continue
 		}
@@ -188,7 +207,7 @@ func (s *scheduler) skipCause(id graph.NodeID) (cause lang.Address, withheld, sk
 // unknownCause finds the dependency that has to run before the node can be decided.
 func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
 	for _, e := range s.graph.Deps(id) {
-		dep := &s.nodes[e.To]
+		dep := s.nodes[e.To]
 		if e.Kind != graph.Data {
 			continue
 		}
@@ -207,7 +226,13 @@ func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
 	deps := s.graph.Deps(id)
 	up := &upstream{cas: s.b.Store, results: make(map[lang.Address]left, len(deps))}
 	for _, e := range deps {
-		up.results[s.graph.Node(e.To).Address] = s.nodes[e.To].left
+		dep := s.graph.Node(e.To)
+		up.results[dep.Address] = s.nodes[e.To].left
+		if dep.Template { // a reader derives the instances again from what their list came from
+			for _, e := range s.graph.Deps(e.To) {
+				up.results[s.graph.Node(e.To).Address] = s.nodes[e.To].left
+			}
+		}
 	}
 	return up
 }
@@ -225,7 +250,7 @@ func (s *scheduler) decideAll(ctx context.Context) {
 }
 
 func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
-	n := &s.nodes[m.id]
+	n := s.nodes[m.id]
 	n.decision = m.dec
 	n.result.Key, n.result.Reason = m.dec.Key, m.dec.Reason
 	if s.plan {
@@ -265,7 +290,7 @@ func brokenMessage(dec *Decision) string {
 }
 
 func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	dec := &n.decision
 	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
 	n.result.Differ = dec.Differ
@@ -283,7 +308,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 }
 
 func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	s.emit(event.Event{Kind: event.NodeDecided, Address: n.result.Address.String(), State: "stale", Reason: n.result.Reason.String(), Key: n.result.Key.String()})
 	switch {
 	case s.plan:
@@ -299,7 +324,7 @@ func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 // takeUnjudged ends a node whose stored bytes no one can judge: a plan leaves it open, a build has
 // tried and says so. Nothing is run: the bytes are paid for.
 func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	n.result.Ordinal = n.decision.Attempt.Ordinal
 	if s.plan {
 		n.result.Message = "until judged"
@@ -331,7 +356,7 @@ func leftBy(a *Action, at cache.Attempt) left {
 
 // done makes a node final and tells its dependents.
 func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	s.set(id, to)
 	s.open--
 	if !n.left.done {
@@ -340,9 +365,10 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 	s.emit(event.Event{
 		Kind: event.NodeDone, Address: n.result.Address.String(), State: to.String(), Outcome: string(n.result.Outcome),
 		Message: n.result.Message, Duration: n.result.Duration, Ordinal: n.result.Ordinal, Reason: n.result.Reason.String(),
+		Total: len(s.order),
 	})
 	for _, e := range s.graph.Dependents(id) {
-		d := &s.nodes[e.From]
+		d := s.nodes[e.From]
 		if e.Kind == graph.Validation || d.state != Waiting {
 			continue
 		}
@@ -353,17 +379,24 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 }
 
 func (s *scheduler) fail(ctx context.Context, id graph.NodeID, o cache.Outcome, message string) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	n.result.Outcome, n.result.Message = o, message
 	n.left = left{done: true, status: "failed"}
 	s.done(ctx, id, Failed)
-	if s.b.FailFast || s.graph.Node(id).Instance.OnFailure == "abort" {
+	if s.b.FailFast || onFailure(s.graph.Node(id)) == "abort" {
 		s.halt(n.result.Address.String() + " failed")
 	}
 }
 
+func onFailure(n *graph.Node) string {
+	if n.Instance == nil {
+		return "fail"
+	}
+	return n.Instance.OnFailure
+}
+
 func (s *scheduler) skip(ctx context.Context, id graph.NodeID, cause lang.Address, withheld bool) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	n.result.Cause, n.result.Withheld = cause, withheld
 	if cause != (lang.Address{}) {
 		n.result.Message = cause.String() + " " + skipVerb(withheld)
@@ -382,7 +415,7 @@ func skipVerb(withheld bool) string {
 // cancel ends a node that the build will not start any more, without waking its dependents: they are
 // cancelled by halt themselves.
 func (s *scheduler) cancel(id graph.NodeID) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	n.result.Message = s.halted
 	s.set(id, Cancelled)
 	s.open--
@@ -413,12 +446,16 @@ func (s *scheduler) emit(e event.Event) {
 }
 
 func (s *scheduler) summary(ctx context.Context) Summary {
-	sum := Summary{Total: len(s.order), Counts: map[State]int{}, Stopped: ctx.Err() != nil, Duration: s.b.Now().Sub(s.begun)}
-	for _, id := range s.order {
+	sum := Summary{Graph: s.graph, Counts: map[State]int{}, Stopped: ctx.Err() != nil, Duration: s.b.Now().Sub(s.begun)}
+	for _, id := range s.graph.Order() {
 		r := s.nodes[id].result
+		if r.State == Unwanted || r.State == Expanded {
+			continue
+		}
 		sum.Nodes = append(sum.Nodes, r)
 		sum.Counts[r.State]++
 	}
+	sum.Total = len(sum.Nodes)
 	s.emit(event.Event{Kind: event.BuildEnded, Counts: countNames(sum.Counts), Total: sum.Total, Duration: sum.Duration})
 	return sum
 }

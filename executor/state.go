@@ -27,12 +27,14 @@ const (
 	Cancelled              // done: the build stopped before it could run
 	WouldRun               // done, plan only: stale
 	Unknown                // done, plan only: cannot be decided until a dependency has run
+	Expanded               // done: a template whose instances are nodes of their own now
 )
 
 var stateNames = map[State]string{
 	Unwanted: "unwanted", Waiting: "waiting", Deciding: "deciding", Queued: "queued", Running: "running",
 	Resting: "resting", IsFresh: "fresh", Ran: "ran", Failed: "failed", Skipped: "skipped",
 	Cancelled: "cancelled", WouldRun: "stale", Unknown: "unknown",
+	Expanded: "expanded",
 }
 
 // String returns the state as it is printed.
@@ -45,7 +47,7 @@ func (s State) Final() bool { return s >= IsFresh }
 var legal = map[State][]State{
 	Unwanted: {Waiting},
 	Waiting:  {Deciding, Skipped, Cancelled, Unknown},
-	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled},
+	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded},
 	Queued:   {Running, Cancelled},
 	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding},
 	Resting:  {Queued, Cancelled},
@@ -61,6 +63,15 @@ type nodeState struct {
 	tries    int // attempts in this build that used up a try
 	infra    int // attempts in this build that the machine spoiled
 	redone   int // decisions repeated because a source changed
+}
+
+func newNodeStates(n int) []*nodeState {
+	all := make([]nodeState, n)
+	out := make([]*nodeState, n)
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
 }
 
 // NodeResult is what a build or plan says of one node.
@@ -85,7 +96,7 @@ type NodeResult struct {
 
 // set is the only place where a node's state changes.
 func (s *scheduler) set(id graph.NodeID, to State) {
-	n := &s.nodes[id]
+	n := s.nodes[id]
 	for _, ok := range legal[n.state] {
 		if ok == to {
 			n.state = to

@@ -38,7 +38,7 @@ func (s *scheduler) start(ctx context.Context) {
 
 // takeEnd takes the end of an attempt.
 func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
-	n := &s.nodes[m.id]
+	n := s.nodes[m.id]
 	inst := s.graph.Node(m.id).Instance
 	s.admit.release(inst)
 	n.result.Duration += m.duration
@@ -89,7 +89,7 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 }
 
 func (s *scheduler) takeSuccess(ctx context.Context, m endedMsg) {
-	n := &s.nodes[m.id]
+	n := s.nodes[m.id]
 	n.result.Message = ""
 	n.left = leftBy(n.decision.Action, m.attempt)
 	s.records.selected(s.graph.Node(m.id).Address, m.attempt, m.attempt.Reason)
@@ -114,7 +114,7 @@ func (s *scheduler) stopped(id graph.NodeID) {
 
 // takeFailure tries again where the policy says so, else ends the node.
 func (s *scheduler) takeFailure(ctx context.Context, m endedMsg) {
-	n := &s.nodes[m.id]
+	n := s.nodes[m.id]
 	inst := s.graph.Node(m.id).Instance
 	at := &m.attempt
 	if at.Outcome == cache.Cancelled {

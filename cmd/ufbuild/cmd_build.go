@@ -125,7 +125,7 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	if err := s.store.RegisterCampaign(s.campaign.Root); err != nil {
 		return err
 	}
-	if err := s.placer.Sweep(); err != nil {
+	if err := s.sweep(); err != nil {
 		return err
 	}
 	work, err := executor.NewWorkDir(s.store, build)
@@ -148,7 +148,10 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 		return err
 	}
 	b.OnBlob = s.observeBlob
-	sum, err := b.Run(a.context(), ids)
+	base, only := s.toBase(ids)
+	b.Only = only
+	sum, err := b.Run(a.context(), base)
+	s.graph = sum.Graph
 	if err != nil {
 		return err
 	}
@@ -163,7 +166,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 	d := s.decider()
 	d.Validator = s.validator
 	return &executor.Builder{
-		Decider: d, Graph: s.graph, Journal: j, Sink: a.sink(f), Work: work,
+		Decider: d, Graph: s.base, Journal: j, Sink: a.sink(f), Work: work,
 		Runner: runner, Reap: reap,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast,
@@ -278,7 +281,7 @@ func partial(s *session, sum *executor.Summary) bool {
 }
 
 func (s *session) onFailure(addr lang.Address) string {
-	if inst, ok := s.campaign.Instance(addr); ok {
+	if inst, ok := s.instance(addr); ok {
 		return inst.OnFailure
 	}
 	return "fail"

@@ -95,7 +95,9 @@ func (s *session) outputsToClean(f cleanFlags) ([]string, error) {
 	var live []lang.Address
 	if !f.out {
 		for _, n := range s.graph.Nodes() {
-			live = append(live, n.Address)
+			if _, expanded := s.graph.Expansion(n.ID); !expanded { // of an expanded task its instances count
+				live = append(live, n.Address)
+			}
 		}
 	}
 	return s.placer.Dead(live)

@@ -84,8 +84,9 @@ func countNames(counts map[executor.State]int) map[string]int {
 
 // plan decides nodes and what they need, without writing.
 func (s *session) plan(ids []graph.NodeID) (executor.Summary, error) {
-	b := &executor.Builder{Decider: s.decider(), Graph: s.graph, Sink: event.Discard, Jobs: 1, After: time.After}
-	return b.Plan(s.app.context(), ids)
+	base, only := s.toBase(ids)
+	b := &executor.Builder{Decider: s.decider(), Graph: s.base, Only: only, Sink: event.Discard, Jobs: 1, After: time.After}
+	return b.Plan(s.app.context(), base)
 }
 
 func (a *app) printPlan(s *session, sum *executor.Summary) error {

@@ -209,7 +209,7 @@ func (a *app) showPrimary(s *session, c chosen) error {
 }
 
 func (s *session) primary(addr lang.Address, outputs []cache.Output) (cache.Output, bool) {
-	inst, ok := s.campaign.Instance(addr)
+	inst, ok := s.instance(addr)
 	if !ok || len(outputs) == 0 {
 		return cache.Output{}, false
 	}

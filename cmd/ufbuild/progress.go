@@ -60,6 +60,7 @@ func (p *plainSink) Emit(e event.Event) {
 }
 
 func (p *plainSink) nodeDone(e event.Event) {
+	p.total = max(p.total, e.Total)
 	p.done++
 	switch e.State {
 	case "ran":

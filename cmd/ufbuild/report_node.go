@@ -66,7 +66,11 @@ func stateWords(r *executor.NodeResult) string {
 		if r.Cause == r.Address {
 			return r.Message
 		}
-		return "until " + r.Cause.String() + " has run"
+		words := "until " + r.Cause.String() + " has run"
+		if r.Message != "" {
+			words += "; " + r.Message
+		}
+		return words
 	case executor.Skipped, executor.Failed, executor.Cancelled:
 		first, _, _ := strings.Cut(r.Message, "\n")
 		return first

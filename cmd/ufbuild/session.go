@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // session is a sound campaign together with its store and journal.
@@ -25,6 +27,7 @@ type session struct {
 	*loaded
 	app    *app
 	store  *disk.Store
+	base   *graph.Graph // before any expansion; graph in loaded has the instances
 	view   *journal.View
 	files  *source.Files
 	placer *place.Placer
@@ -61,14 +64,12 @@ func (a *app) openSession(how access) (*session, error) {
 		return nil, err
 	}
 	s := &session{loaded: l, app: a, store: store, own: executor.OwnFiles(l.campaign)}
-	if err := s.readJournal(); err != nil {
-		return nil, err
-	}
 	s.files = files
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
 	s.placer = place.Open(l.campaign.Root, l.campaign.Out, s.files, store)
-	return s, nil
+	s.base = l.graph
+	return s, s.readJournal()
 }
 
 func (s *session) readJournal() error {
@@ -80,7 +81,61 @@ func (s *session) readJournal() error {
 		fmt.Fprintln(s.app.err, "warning:", d)
 	}
 	s.view = view
-	return nil
+	return s.expandGraph()
+}
+
+// expandGraph adds the instances that expand blocks have now, as far as the lists they come from are
+// known. Verbs look at this graph; plan and build start from the one without and expand it themselves.
+func (s *session) expandGraph() error {
+	s.graph = s.base
+	var templates []graph.NodeID
+	for _, n := range s.base.Nodes() {
+		if n.Template {
+			templates = append(templates, n.ID)
+		}
+	}
+	if len(templates) == 0 {
+		return nil
+	}
+	sum, err := s.plan(templates)
+	s.graph = sum.Graph
+	return err
+}
+
+// toBase turns nodes of the expanded graph into nodes of the one that plan and build start from: an
+// instance that came up at run time is wanted through its template.
+func (s *session) toBase(ids []graph.NodeID) (base []graph.NodeID, only map[graph.NodeID]map[lang.Address]bool) {
+	only = map[graph.NodeID]map[lang.Address]bool{}
+	for _, id := range ids {
+		if int(id) < s.base.Len() {
+			base = append(base, id)
+			delete(only, id)
+			continue
+		}
+		n := s.graph.Node(id)
+		template := s.base.OfTask(n.Task.Name)[0]
+		if only[template] == nil && slices.Contains(base, template) {
+			continue // the whole task is wanted already
+		}
+		if only[template] == nil {
+			only[template] = map[lang.Address]bool{}
+		}
+		only[template][n.Address] = true
+	}
+	for template := range only {
+		base = append(base, template)
+	}
+	slices.Sort(base)
+	return slices.Compact(base), only
+}
+
+// instance finds an instance by its address, those that came up at run time included.
+func (s *session) instance(a lang.Address) (*lang.Instance, bool) {
+	id, ok := s.graph.Find(a)
+	if !ok || s.graph.Node(id).Instance == nil {
+		return nil, false
+	}
+	return s.graph.Node(id).Instance, true
 }
 
 // close gives everything back, the campaign last: the next holder must not meet what this session still
@@ -95,6 +150,22 @@ func (s *session) close() error {
 		err = errors.Join(err, s.held.Release())
 	}
 	return err
+}
+
+// sweep removes what a killed build left half written. The session holds the campaign, so nobody writes it
+// now.
+func (s *session) sweep() error {
+	dir := filepath.Join(s.campaign.Root, journal.Dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("read campaign state: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") {
+			s.app.warn(os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return s.placer.Sweep()
 }
 
 // decider answers whether nodes are fresh.

@@ -36,7 +36,7 @@ func (s *session) outputPath(addr, name string) string {
 	if err != nil {
 		return name
 	}
-	inst, ok := s.campaign.Instance(a)
+	inst, ok := s.instance(a)
 	if !ok {
 		return name
 	}
