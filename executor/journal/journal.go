@@ -2,9 +2,11 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
@@ -93,6 +95,9 @@ func Read(root string) (v *View, damage []string, err error) {
 		v.apply(&r)
 		return nil
 	})
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil, fmt.Errorf("read journal: %s is no directory\nhint: move it away; it is made again", filepath.Join(root, Dir))
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read journal: %w", err)
 	}
