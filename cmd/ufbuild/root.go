@@ -95,7 +95,12 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 		}
 		return unknownVerb(root, args[0])
 	}
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.presetFlags(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.presetFlags(cmd); err != nil {
+			return err
+		}
+		return oneOf("progress", a.progress, "auto", "tty", "plain", "json", "none")
+	}
 	a.bindFlags(root)
 	root.AddCommand(a.verbs()...)
 	root.SetFlagErrorFunc(flagError)
