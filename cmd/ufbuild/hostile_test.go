@@ -362,3 +362,49 @@ func baseNames(paths []string, some ...string) []string {
 	}
 	return out
 }
+
+// The short way to "all is fresh" is taken only where the long way says the same, whatever its file holds.
+func TestDamagedStamp(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, ruinFiles())
+	stamp := filepath.Join(h.dir, journal.Dir, "fresh")
+	rnd := rand.New(rand.NewPCG(1, 99))
+	rounds := 40
+	if testing.Short() {
+		rounds = 8
+	}
+	text := "in\n"
+	for round := range rounds {
+		h.await("a build leaves a stamp", func() bool {
+			h.must("build")
+			_, err := os.Stat(stamp)
+			return err == nil
+		})
+		b, err := os.ReadFile(stamp)
+		require.NoError(t, err)
+		if round%2 == 0 {
+			require.NoError(t, os.WriteFile(stamp, scribble(rnd, b), 0o644))
+		}
+		if rnd.IntN(2) == 0 { // as many bytes as before, and the times of before where that can be
+			info, err := os.Stat(filepath.Join(h.dir, "in.txt"))
+			require.NoError(t, err)
+			text = fmt.Sprintf("%02d\n", round)
+			h.write(map[string]string{"in.txt": text})
+			require.NoError(t, os.Chtimes(filepath.Join(h.dir, "in.txt"), info.ModTime(), info.ModTime()))
+		}
+		h.must("build")
+		got, err := os.ReadFile(filepath.Join(h.dir, "out/first/o"))
+		require.NoError(t, err)
+		require.Equal(t, text, string(got))
+	}
+}
+
+// What a killed build left half written in the campaign's state is gone after the next one.
+func TestHalfWrittenState(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, ruinFiles())
+	h.write(map[string]string{".ufbuild/.stat-1": "half", ".ufbuild/.fresh-2": "half", "out/.stage/1/o": "half"})
+	h.must("build")
+	require.Subset(t, []string{".gitignore", "fresh", "journal.log", "ledger", "lock", "placed", "stat"}, h.tree(filepath.Join(h.dir, journal.Dir)))
+	require.NoDirExists(t, filepath.Join(h.dir, "out/.stage"))
+}
