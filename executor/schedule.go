@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -293,8 +296,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
 	dec := &n.decision
 	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
-	n.result.Differ = dec.Differ
-	n.result.Restored = len(dec.Differ) > 0
+	s.noteDiffer(id)
 	n.left = leftBy(dec.Action, dec.Attempt)
 	sel, ok := s.b.View.Selected[dec.Action.Address]
 	if !ok || sel.Key != dec.Key || sel.Ordinal != dec.Attempt.Ordinal {
@@ -305,6 +307,18 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 		s.b.Account(accountOf(s.graph.Node(id).Instance, dec.Attempt, true))
 	}
 	s.done(ctx, id, IsFresh)
+}
+
+// noteDiffer says which outputs of a fresh node are missing or edited: they are restored, or reported
+// where the task keeps edits.
+func (s *scheduler) noteDiffer(id graph.NodeID) {
+	n := s.nodes[id]
+	dec := &n.decision
+	if s.graph.Node(id).Instance.KeepEdits && dec.Place == place.Edited {
+		n.result.Warnings = append(slices.Clone(n.result.Warnings), "edited, and kept so (keep_edits): "+strings.Join(dec.Differ, ", "))
+		return
+	}
+	n.result.Differ, n.result.Restored = dec.Differ, len(dec.Differ) > 0
 }
 
 func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {

@@ -95,7 +95,7 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 	var past time.Duration
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
-		if r.State == executor.IsFresh && len(r.Differ) == 0 && !r.Found {
+		if r.State == executor.IsFresh && len(r.Differ)+len(r.Warnings) == 0 && !r.Found {
 			continue
 		}
 		took := ""

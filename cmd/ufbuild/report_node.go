@@ -88,6 +88,7 @@ func freshWords(r *executor.NodeResult) string {
 	if len(r.Differ) > 0 {
 		parts = append(parts, "restores "+strings.Join(r.Differ, ", "))
 	}
+	parts = append(parts, r.Warnings...)
 	return strings.Join(parts, "; ")
 }
 
