@@ -35,6 +35,9 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		Mode: a.Mode, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
 	}
 	inv.Mask = b.secretValues(a)
+	if err := b.StorePinned(a); err != nil {
+		return nil, err
+	}
 	b.lay(inv, a)
 	if a.Kind == lang.Command {
 		for _, t := range a.Argv {
@@ -107,6 +110,9 @@ func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, a *Actio
 // parent reaches a task unless it is listed.
 var baseNames = []string{"PATH", "HOME", "LANG"}
 
+// CampaignVariable tells an agent where its campaign is, for `ufbuild contract check` in a workspace.
+const CampaignVariable = "UF_CAMPAIGN"
+
 // environment returns the complete environment of a task, sorted.
 func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]string) []string {
 	env := map[string]string{}
@@ -132,6 +138,7 @@ func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]st
 	env["GIT_CEILING_DIRECTORIES"] = at.Workspace
 	if a.Kind == lang.Prompt {
 		env["UF_PROMPT"] = filepath.Join(ws, filepath.FromSlash(agent.PromptPath))
+		env[CampaignVariable] = b.Campaign.Root
 		env["UF_USAGE"] = filepath.Join(ws, filepath.FromSlash(agent.UsagePath))
 	}
 	if a.Mode == lang.ModeInplace {

@@ -1,6 +1,9 @@
 package lang
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
@@ -64,6 +67,13 @@ func (l *loader) loadTasks() {
 	}
 }
 
+// join adds a member. Members are in the order of their names: where blocks stand and in which file must
+// not decide in which order group.NAME.all lists them, since that order is in the prompts of readers.
+func (g *groupDef) join(d *taskDef) {
+	at, _ := slices.BinarySearchFunc(g.members, d, func(a, b *taskDef) int { return strings.Compare(a.task.Name, b.task.Name) })
+	g.members = slices.Insert(g.members, at, d)
+}
+
 // declareTask makes the task known under its name.
 func (l *loader) declareTask(n *node, index int) {
 	s := l.campaignScope()
@@ -78,7 +88,7 @@ func (l *loader) declareTask(n *node, index int) {
 	}
 	if g := l.ev.groups[d.task.Group]; g != nil {
 		d.group = g
-		g.members = append(g.members, d)
+		g.join(d)
 	}
 	l.chooseBody(d)
 	l.ev.tasks[n.name] = d

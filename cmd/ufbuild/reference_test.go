@@ -117,24 +117,32 @@ func cliPage(root *cobra.Command) string {
 	b.WriteString("## Flags of every verb\n\n")
 	writeFlags(&b, root.PersistentFlags())
 	for _, verb := range root.Commands() {
-		if !verb.IsAvailableCommand() {
-			continue
-		}
-		fmt.Fprintf(&b, "## %s\n\n    %s\n\n", verb.Name(), verb.UseLine())
-		if len(verb.Aliases) > 0 {
-			fmt.Fprintf(&b, "Alias: `%s`.\n\n", strings.Join(verb.Aliases, "`, `"))
-		}
-		text := verb.Long
-		if text == "" {
-			text = verb.Short + "."
-		}
-		fmt.Fprintf(&b, "%s\n\n", text)
-		writeFlags(&b, verb.LocalNonPersistentFlags())
-		if verb.Example != "" {
-			fmt.Fprintf(&b, "```sh\n%s\n```\n\n", dedent(verb.Example))
-		}
+		writeVerb(&b, "##", verb)
 	}
 	return b.String()
+}
+
+// writeVerb writes the section of a verb and of the verbs below it.
+func writeVerb(b *strings.Builder, heading string, verb *cobra.Command) {
+	if !verb.IsAvailableCommand() {
+		return
+	}
+	fmt.Fprintf(b, "%s %s\n\n    %s\n\n", heading, verb.Name(), verb.UseLine())
+	if len(verb.Aliases) > 0 {
+		fmt.Fprintf(b, "Alias: `%s`.\n\n", strings.Join(verb.Aliases, "`, `"))
+	}
+	text := verb.Long
+	if text == "" {
+		text = verb.Short + "."
+	}
+	fmt.Fprintf(b, "%s\n\n", text)
+	writeFlags(b, verb.LocalNonPersistentFlags())
+	if verb.Example != "" {
+		fmt.Fprintf(b, "```sh\n%s\n```\n\n", dedent(verb.Example))
+	}
+	for _, below := range verb.Commands() {
+		writeVerb(b, heading+"#", below)
+	}
 }
 
 // exitCodeTable is written out: it is a promise, and a test compares it with the constants.

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func (a *app) contractCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "contract VERB",
+		Short:   "Check a draft against a contract",
+		Example: `  ufbuild contract check findings findings.json`,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return usageErrorf("contract has no verb %q; did you mean \"check\"?", args[0])
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "check NAME FILE",
+		Short: "Check a file against a contract of the campaign",
+		Long: `Says everything that contract NAME finds wrong with FILE, with the same rules that
+judge the output of a task. An agent can run it on its own draft: inside a
+workspace UF_CAMPAIGN names the campaign. Exit 0 when the file passes, 1 when not.`,
+		Example: `  ufbuild contract check findings findings.json
+  ufbuild contract check note draft.md --json`,
+		Args: usageArgs(cobra.ExactArgs(2)),
+		RunE: func(_ *cobra.Command, args []string) error { return a.checkContract(args[0], args[1]) },
+	})
+	return cmd
+}
+
+func (a *app) checkContract(name, file string) error {
+	if a.dir == "" && a.file == "" {
+		a.dir = a.getenv(executor.CampaignVariable)
+	}
+	l, err := a.loadSound(false)
+	if err != nil {
+		return err
+	}
+	c, ok := l.campaign.Contract(name)
+	if !ok {
+		var names []string
+		for _, c := range l.campaign.Contracts {
+			names = append(names, c.Name)
+		}
+		if meant := lang.Suggest(name, names); meant != "" {
+			return usageErrorf("there is no contract %q; did you mean %q?", name, meant)
+		}
+		return usageErrorf("there is no contract %q", name)
+	}
+	v, err := a.judgeFile(l, c, file)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(map[string]any{"schema_version": 1, "pass": v.Pass, "inconclusive": v.Inconclusive, "messages": append([]string{}, v.Messages...), "warnings": append([]string{}, v.Warnings...)})
+	} else {
+		a.printVerdict(file, v)
+	}
+	if err == nil && !v.Pass {
+		return exit(exitFailed)
+	}
+	return err
+}
+
+func (a *app) printVerdict(file string, v cache.Verdict) {
+	for _, m := range append(v.Messages, v.Warnings...) {
+		fmt.Fprintln(a.out, m)
+	}
+	switch {
+	case v.Pass:
+		fmt.Fprintf(a.out, "%s passes\n", file)
+	case v.Inconclusive:
+		fmt.Fprintf(a.out, "%s could not be judged\n", file)
+	default:
+		fmt.Fprintf(a.out, "%s fails: %s\n", file, ui.Count(len(v.Messages), "problem"))
+	}
+}
+
+// judgeFile judges a file as if it had been captured as an output.
+func (a *app) judgeFile(l *loaded, c *lang.Contract, file string) (cache.Verdict, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return cache.Verdict{}, usageErrorf("read draft: %w", err)
+	}
+	s := contract.Subject{
+		Output:   lang.Output{Name: c.Name, Path: filepath.Base(file), Contract: c},
+		Captured: cache.Output{Name: c.Name, Exists: true, Digest: digest.Of(b), Mode: 0o644},
+		Open:     func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil },
+	}
+	files := source.Open(l.campaign.Root, "")
+	p := contract.Process{Files: executor.ContractFiles{Files: files}, Path: a.getenv("PATH")}
+	return contract.Judge(a.context(), []contract.Subject{s}, p.Validate)
+}
