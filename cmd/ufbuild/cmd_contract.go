@@ -22,6 +22,7 @@ func (a *app) contractCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "contract VERB",
 		Short:   "Check a draft against a contract",
+		Long:    "Judges files by the contracts of the campaign, outside of any build.",
 		Example: `  ufbuild contract check findings findings.json`,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
