@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -43,6 +44,11 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("TERM", "dumb")
 	e.Setenv("USER", "tester")
 	e.Setenv("TRACE", e.WorkDir+".trace")
+	tmp := e.WorkDir + ".tmp" // a project that holds the temporary directory sees it change
+	e.Setenv("TMPDIR", tmp)
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		return err
+	}
 	return nil
 }
 
