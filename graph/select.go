@@ -181,7 +181,7 @@ func (g *Graph) unknownTarget(target string) lang.Diagnostic {
 	if meant := g.suggestTarget(target); meant != "" {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", meant)
 	} else {
-		d.Hint = `"ufbuild ls" lists the tasks; quote a glob so that the shell leaves it alone`
+		d.Hint = `"ufbuild status" lists the tasks; quote a glob so that the shell leaves it alone`
 	}
 	return d
 }
