@@ -46,21 +46,25 @@ type AgentChoice struct {
 	Effort  string
 }
 
-// Inflow is an output of a dependency whose bytes count in the key.
+// Inflow is an output of a dependency, or pinned outside material, whose bytes count in the key.
 type Inflow struct {
 	From   lang.Address // not in the manifest
 	Output string       // not in the manifest
-	Mount  string       // where it is laid; "" when only inherited. Not in the manifest
-	Absent bool         // it does not exist
-	Tree   bool
-	Exec   bool
-	Mode   uint32        // permission bits; only the exec bit is in the manifest
-	Digest digest.Digest // of the stored bytes; of a file in the manifest
+	// Reference is the name of the reference; "" for an output. Not in the manifest.
+	Reference string
+	Mount     string // where it is laid; "" when only inherited. Not in the manifest
+	Absent    bool   // it does not exist
+	Tree      bool
+	Exec      bool
+	Mode      uint32        // permission bits; only the exec bit is in the manifest
+	Digest    digest.Digest // of the stored bytes; of a file in the manifest
 	// Content is the digest of a tree without the record of how it came about, which is what the
 	// manifest has: two trees of equal files are equal inputs.
 	Content digest.Digest
 	// Inherit says that the tree is laid at the workspace root.
 	Inherit bool
+
+	source string // where a reference to a file lies below the root
 }
 
 // Key returns the key of the action's manifest.

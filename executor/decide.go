@@ -26,6 +26,7 @@ type Decider struct {
 	Sources  *source.Files
 	Placer   *place.Placer
 	Drivers  agent.Registry
+	Pins     Pins             // of references from outside; nil pins none
 	Own      map[string]bool  // see [OwnFiles]; in no snapshot of the repository
 	Now      func() time.Time // display, and what "try again at 3 PM" means
 

@@ -11,9 +11,17 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// addInflows looks up the outputs whose bytes flow in.
-func (a *Action) addInflows(inst *lang.Instance, r *lang.Rendered, up *upstream) error {
+// addInflows looks up the outputs and references whose bytes flow in.
+func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, up *upstream) error {
 	for _, f := range r.Flows {
+		if f.Reference != "" {
+			in, err := d.pinnedInflow(f)
+			if err != nil {
+				return err
+			}
+			a.Inflows = append(a.Inflows, in)
+			continue
+		}
 		in := Inflow{From: f.From, Output: f.Output, Mount: f.Mount, Inherit: f.Inherit, Absent: true}
 		if o := outputNamed(up.results[f.From].outputs, f.Output); o.Exists {
 			in.Absent, in.Tree, in.Digest, in.Mode, in.Exec = false, o.Tree, o.Digest, o.Mode, o.Mode&0o100 != 0
@@ -68,6 +76,7 @@ func (a *Action) orderInflows(inst *lang.Instance) {
 			cmp.Compare(listed[x.From.Task], listed[y.From.Task]),
 			x.From.Compare(y.From),
 			cmp.Compare(x.Output, y.Output),
+			cmp.Compare(x.Digest.String(), y.Digest.String()), // of references
 		)
 	})
 }

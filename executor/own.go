@@ -12,7 +12,7 @@ import (
 // it concerns, so no snapshot of the repository holds them. Editing a prompt or a script runs again
 // what uses it and not every agent that reads the project. A declared input brings any of them back.
 func OwnFiles(c *lang.Campaign) map[string]bool {
-	own := map[string]bool{}
+	own := map[string]bool{LockFile: true}
 	for _, f := range c.Files {
 		if isCampaignFile(f.Path) || strings.HasPrefix(f.Path, "prompts/") || strings.HasPrefix(f.Path, "schemas/") {
 			own[f.Path] = true

@@ -67,7 +67,7 @@ func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diag
 		return nil, nil, nil
 	}
 	a := newAction(inst, &r)
-	if err := a.addInflows(inst, &r, up); err != nil {
+	if err := d.addInflows(a, inst, &r, up); err != nil {
 		return nil, nil, err
 	}
 	var err error

@@ -185,6 +185,10 @@ func (a *app) warn(err error) {
 func (s *session) validator(act *executor.Action) contract.Validate {
 	p := contract.Process{Files: executor.ContractFiles{Files: s.files}, Path: s.app.getenv("PATH")}
 	p.Lay = func(dir string) error {
+		d := s.decider()
+		if err := d.StorePinned(act); err != nil {
+			return err
+		}
 		spec := workspace.Spec{Root: s.campaign.Root, Sources: act.Sources}
 		for _, in := range act.Inflows {
 			if !in.Absent && in.Mount != "" {

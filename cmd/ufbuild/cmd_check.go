@@ -92,6 +92,7 @@ func (a *app) checkPath(path string, sources map[string][]byte) (lang.Diagnostic
 		}
 	}
 	l := loadWith(o, ds)
+	l.readLock()
 	prefix := fromHere(l.campaign.Root)
 	for _, f := range l.campaign.Files {
 		sources[joinSlash(prefix, f.Path)] = f.Bytes

@@ -137,7 +137,11 @@ func (a *app) printImport(r *importer.Result, prefix, into string) error {
 	}
 	a.printNotes("could not be carried over:", true, notes)
 	a.printNotes("is not as it was:", false, notes)
-	fmt.Fprintf(a.err, "\n%s imported; next: %sufbuild check\n", ui.Count(r.Tasks, "task"), changeDir(strings.TrimPrefix(into, ".")))
+	next := "ufbuild check"
+	if r.Lock {
+		next = "ufbuild lock, then ufbuild check"
+	}
+	fmt.Fprintf(a.err, "\n%s imported; next: %s%s\n", ui.Count(r.Tasks, "task"), changeDir(strings.TrimPrefix(into, ".")), next)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,13 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportRound imports a project of 55 nodes and wants a campaign that check has nothing to say
-// about, warnings included, that is formatted, and whose graph has an instance for every loop.
+// TestImportRound imports a project of 55 nodes and wants a campaign that, its references locked, check
+// has nothing to say about, warnings included, that is formatted, and whose graph has an instance for every loop.
 func TestImportRound(t *testing.T) {
 	project, into := t.TempDir(), filepath.Join(t.TempDir(), "campaign")
 	writeProject(t, project)
 	out := runVerb(t, exitOK, "import", project, "--into", into)
 	require.NotContains(t, out, "could not be carried over")
+	require.Contains(t, runVerb(t, exitFailed, "check", "-C", into), "UF8005")
+	runVerb(t, exitOK, "lock", "-C", into, "--store", t.TempDir())
 	out = runVerb(t, exitOK, "check", "-W", "error", "-C", into)
 	require.Empty(t, out)
 	require.Empty(t, runVerb(t, exitOK, "fmt", "--check", into))
@@ -34,10 +37,27 @@ func runVerb(t *testing.T, want int, args ...string) string {
 	return out.String()
 }
 
+// repository makes a git repository with a README.md and returns its directory and its commit.
+func repository(t *testing.T) (dir, commit string) {
+	t.Helper()
+	dir = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("read me\n"), 0o644))
+	git := func(args ...string) string {
+		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...).Output()
+		require.NoError(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("add", "-A")
+	git("commit", "-q", "-m", "one")
+	return dir, git("rev-parse", "HEAD")
+}
+
 // writeProject writes an ultrafuzz project of 55 nodes: 2 meta, 5 reference, 8 setup in a chain, 8
 // lenses with a fan-in, 30 strategies and a report.
 func writeProject(t *testing.T, dir string) {
 	t.Helper()
+	repo, commit := repository(t)
 	var topology, references strings.Builder
 	prompts := map[string]string{}
 	count := 0
@@ -57,7 +77,7 @@ func writeProject(t *testing.T, dir string) {
 	references.WriteString("version: 1\nreferences:\n")
 	for i := range 5 {
 		fmt.Fprintf(&topology, "  - {id: reference-%d, kind: reference, reference: properties.%d, group: references, depends_on: [__start__]}\n", i, i)
-		fmt.Fprintf(&references, "  properties.%d:\n    provider: github\n    repo: example/p%d\n    commit: %040d\n    paths: [README.md]\n", i, i, i)
+		fmt.Fprintf(&references, "  properties.%d:\n    repo: file://%s\n    commit: %s\n    paths: [README.md]\n", i, repo, commit)
 		count++
 	}
 	last := "__start__"

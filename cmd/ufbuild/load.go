@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/reference"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -15,6 +18,7 @@ type loaded struct {
 	campaign *lang.Campaign
 	graph    *graph.Graph
 	problems lang.Diagnostics
+	lock     *reference.Lock // nil until readLock
 }
 
 // load reads the campaign the flags name, problems included. requireValues is for verbs that run or
@@ -25,7 +29,26 @@ func (a *app) load(requireValues bool) (*loaded, error) {
 		return nil, err
 	}
 	o.RequireValues = requireValues
-	return loadWith(o, ds), nil
+	l := loadWith(o, ds)
+	if requireValues {
+		l.readLock()
+	}
+	return l, nil
+}
+
+// readLock reads the lock file and reports the references it does not pin. Verbs that neither check nor
+// run anything do without.
+func (l *loaded) readLock() {
+	var err error
+	if l.lock, err = reference.Read(filepath.Join(l.campaign.Root, executor.LockFile)); err != nil {
+		l.problems = append(l.problems, lang.Diagnostic{
+			Severity: lang.Error, Code: "UF8005", Summary: fmt.Sprintf("The lock file cannot be used: %v.", err),
+			Hint: "Make it anew: delete it and run ufbuild lock",
+		})
+	} else {
+		l.problems = append(l.problems, l.lock.Check(l.campaign.References)...)
+	}
+	l.problems.Sort()
 }
 
 func loadWith(o lang.Options, ds lang.Diagnostics) *loaded {

@@ -47,6 +47,7 @@ var rooms = []room{
 	{"executor/journal", []string{"lang", "cache", "cache/digest", "cache/recordlog", "cache/filelock", "executor/event"}},
 	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/recordlog", "cache/filelock"}},
 	{"executor/place", []string{"lang", "cache", "cache/digest", "executor/source", "executor/workspace"}},
+	{"executor/reference", []string{"lang", "cache", "cache/digest"}},
 	{"executor/sandbox", []string{"lang"}},
 	{"executor/source", []string{"lang", "cache", "cache/digest"}},
 	{"executor/stamp", []string{"cache/digest", "executor/source"}},

@@ -172,7 +172,7 @@ func (s *session) sweep() error {
 func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
-		Drivers: drivers, Own: s.own, Now: time.Now,
+		Drivers: drivers, Pins: s.lock, Own: s.own, Now: time.Now,
 	}
 }
 

@@ -14,6 +14,7 @@ type Result struct {
 	Files []File // by path; the campaign files come first
 	Notes []Note // by file, line and text
 	Tasks int    // how many tasks the campaign has
+	Lock  bool   // it has references that ufbuild lock must fetch
 }
 
 // File is one file of the new campaign.
@@ -56,7 +57,7 @@ func Import(files fs.FS, topology string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Files: out, Notes: im.sortedNotes(), Tasks: len(im.tasks())}, nil
+	return &Result{Files: out, Notes: im.sortedNotes(), Tasks: len(im.tasks()), Lock: im.outside()}, nil
 }
 
 // importer is the state of one Import.

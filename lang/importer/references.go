@@ -2,6 +2,7 @@ package importer
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -54,5 +55,10 @@ func (im *importer) readReference(id value, s *section, taken names) {
 	im.refs[id.text], im.refOrder = r, append(im.refOrder, r)
 }
 
-// path is the expression for where a reference lies.
+// outside reports whether a reference has to be fetched.
+func (im *importer) outside() bool {
+	return slices.ContainsFunc(im.refOrder, func(r *reference) bool { return r.repo != "" || r.url != "" })
+}
+
+// pathExpr is the expression for where a reference lies.
 func (r *reference) pathExpr() string { return "reference." + r.name + ".path" }

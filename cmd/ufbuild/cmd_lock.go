@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cache/disk"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/reference"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func (a *app) lockCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lock",
+		Short: "Fetch references and pin them",
+		Long: `Fetches what the reference blocks name, repositories with git and addresses over http,
+into the store, and records what was found in ufbuild.lock, which belongs into version
+control. A build never fetches: it reads the lock file and the store. A reference that is
+pinned as it is declared, and whose bytes are all in the store, is not fetched again.
+
+References to files of the campaign need no lock: the file is an input.`,
+		Example: "  ufbuild lock\n  ufbuild lock --json",
+		RunE:    func(*cobra.Command, []string) error { return a.lockReferences() },
+	}
+}
+
+// lockedReference is what lock says of one reference.
+type lockedReference struct {
+	Name    string `json:"name"`
+	Digest  string `json:"digest"`
+	Files   int    `json:"files"`
+	Fetched bool   `json:"fetched"`
+}
+
+func (a *app) lockReferences() error {
+	l, err := a.loadSound(false)
+	if err != nil {
+		return err
+	}
+	dir, err := a.storeDir(l)
+	if err != nil {
+		return err
+	}
+	store, err := disk.Open(dir, disk.Options{})
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(l.campaign.Root, executor.LockFile)
+	old, err := reference.Read(file)
+	if err != nil {
+		a.warn(err)
+		old = &reference.Lock{}
+	}
+	now, done, failed := a.pinAll(l.campaign, old, store)
+	err = store.Sync() // the bytes first, then the file that names them
+	if err == nil {
+		err = writeLock(file, now)
+	}
+	return errors.Join(a.printLocked(done), err, store.Close(), failed)
+}
+
+// pinAll pins every reference from outside; what fails keeps its old pin, so that one repository that is
+// gone does not take the others with it.
+func (a *app) pinAll(c *lang.Campaign, old *reference.Lock, store *disk.Store) (*reference.Lock, []lockedReference, error) {
+	f := &reference.Fetcher{CAS: store, Root: c.Root, Env: a.environ, Client: http.DefaultClient}
+	now, done, failed := &reference.Lock{}, []lockedReference{}, []error{}
+	for _, r := range c.References {
+		if !reference.Outside(r) {
+			continue
+		}
+		p, fetched, err := a.pin(f, r, old, store)
+		if err != nil {
+			failed = append(failed, err)
+			if p, ok := old.Pin(r.Name); ok {
+				now.Pins = append(now.Pins, p)
+			}
+			continue
+		}
+		d, _ := p.Digest()
+		done = append(done, lockedReference{r.Name, d.String(), max(len(p.Files), 1), fetched})
+		now.Pins = append(now.Pins, p)
+	}
+	return now, done, errors.Join(failed...)
+}
+
+// pin fetches a reference unless its pin is good and its bytes are all there.
+func (a *app) pin(f *reference.Fetcher, r *lang.Reference, old *reference.Lock, store *disk.Store) (p reference.Pin, fetched bool, err error) {
+	known, ok := old.Pin(r.Name)
+	if ok && known.Matches(r) {
+		if _, missing, err := known.Missing(store); err != nil || !missing {
+			return known, false, err
+		}
+	}
+	fmt.Fprintf(a.err, "fetching reference.%s\n", r.Name)
+	p, err = f.Fetch(a.context(), r)
+	if err != nil || !ok || !known.Matches(r) {
+		return p, true, err
+	}
+	was, _ := known.Digest()
+	if d, _ := p.Digest(); d != was {
+		return p, true, fmt.Errorf("fetch reference.%s: it is now %s, and %s says %s\nhint: look into it; take the pin out of %s to accept what is there now", r.Name, d, executor.LockFile, was, executor.LockFile)
+	}
+	return p, true, nil
+}
+
+// writeLock replaces the lock file when it says something new. A campaign without references from
+// outside gets none.
+func writeLock(file string, l *reference.Lock) error {
+	text := l.Encode()
+	old, err := os.ReadFile(file)
+	switch {
+	case err == nil && bytes.Equal(old, text):
+		return nil
+	case errors.Is(err, os.ErrNotExist) && len(l.Pins) == 0:
+		return nil
+	}
+	temp, err := os.CreateTemp(filepath.Dir(file), ".ufbuild.lock-")
+	if err != nil {
+		return fmt.Errorf("write lock file: %w", err)
+	}
+	_, err = temp.Write(text)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+		return fmt.Errorf("write lock file: %w", err)
+	}
+	return nil
+}
+
+func (a *app) printLocked(done []lockedReference) error {
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "references": done})
+	}
+	rows := [][]string{}
+	for _, r := range done {
+		word := "unchanged"
+		if r.Fetched {
+			word = "fetched"
+		}
+		rows = append(rows, []string{"reference." + r.Name, word, ui.Count(r.Files, "file")})
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(a.err, "there is nothing to fetch")
+		return nil
+	}
+	return ui.Table(a.out, nil, rows)
+}
