@@ -226,32 +226,6 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager) error 
 	return err
 }
 
-// checkRequired looks for the programs that tasks need before anything runs.
-func (s *session) checkRequired(ids []graph.NodeID) error {
-	var missing []string
-	told := map[string]bool{}
-	for _, id := range s.graph.Closure(ids...) {
-		inst := s.graph.Node(id).Instance
-		if inst == nil {
-			continue
-		}
-		for _, name := range inst.Requires {
-			if !told[name] && !s.app.onPath(name) {
-				told[name] = true
-				missing = append(missing, fmt.Sprintf("%s needs %q, which is not on PATH", inst.Address, name))
-			}
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	msg := missing[0]
-	for _, m := range missing[1:] {
-		msg += "\n" + m
-	}
-	return fmt.Errorf("check required commands: %s\nhint: install them, or build other targets", msg)
-}
-
 // finishBuild reports and chooses the exit code.
 func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) error {
 	if !a.json {
