@@ -32,6 +32,17 @@ func TestPagesNameVerbsThatExist(t *testing.T) {
 // codeSpan matches inline code.
 var codeSpan = regexp.MustCompile("`[^`\n]+`")
 
+// TestReadmeNamesEveryVerb keeps the table of verbs complete.
+func TestReadmeNamesEveryVerb(t *testing.T) {
+	readme := docPages(t)["README.md"]
+	for _, verb := range newRoot(&app{process: &process{}}).Commands() {
+		if verb.IsAvailableCommand() && verb.Name() != "help" {
+			named := regexp.MustCompile("(?m)^\\|.*`" + verb.Name() + "[` ]")
+			require.Regexp(t, named, readme, "the table of verbs in README.md lacks %s", verb.Name())
+		}
+	}
+}
+
 // commandLines are the command lines of a page that start ufbuild, as words.
 func commandLines(page string) [][]string {
 	var texts []string
