@@ -48,7 +48,10 @@ func (a *app) runLog(target string, follow bool) error {
 		if len(ids) == 1 {
 			addr := s.graph.Node(ids[0]).Address
 			if live, err := s.runningOf(addr); err == nil && len(live) > 0 {
-				return a.liveLog(filepath.Join(live[0].Dir, "log"), follow)
+				return a.liveLog(filepath.Join(live[0].Dir, "log"), follow, func() bool {
+					live, err := s.runningOf(addr)
+					return err == nil && len(live) > 0
+				})
 			}
 			gens, err := s.generations(addr)
 			if err != nil {
@@ -75,27 +78,43 @@ func (a *app) runLog(target string, follow bool) error {
 // followEvery is how often a followed log is looked at; a reader does not notice the wait.
 const followEvery = 200 * time.Millisecond
 
-// liveLog prints the log of a running attempt. It ends when the attempt's directory is gone.
-func (a *app) liveLog(path string, follow bool) error {
+// liveLog prints the log of a running attempt. Followed, it ends when the attempt does, also where the
+// attempt has printed nothing yet.
+func (a *app) liveLog(path string, follow bool, runs func() bool) error {
 	f, err := os.Open(path)
+	for errors.Is(err, fs.ErrNotExist) && follow && runs() {
+		if err := a.nap(); err != nil {
+			return err
+		}
+		f, err = os.Open(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing printed yet
+		return nil // nothing printed
 	}
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	for {
+		ended := !follow || !runs() // asked before reading, so that the end is not missed
 		if _, err := io.Copy(a.out, f); err != nil {
 			return fmt.Errorf("read log: %w", err)
 		}
-		if _, err := os.Lstat(path); err != nil || !follow {
+		if ended {
 			return nil
 		}
-		select {
-		case <-a.context().Done():
-			return exit(a.signalCode())
-		case <-time.After(followEvery):
+		if err := a.nap(); err != nil {
+			return err
 		}
+	}
+}
+
+// nap waits until a followed log is looked at again.
+func (a *app) nap() error {
+	select {
+	case <-a.context().Done():
+		return exit(a.signalCode())
+	case <-time.After(followEvery):
+		return nil
 	}
 }
