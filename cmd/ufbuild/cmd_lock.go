@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
@@ -54,7 +55,7 @@ func (a *app) lockReferences() error {
 		return err
 	}
 	file := filepath.Join(l.campaign.Root, executor.LockFile)
-	old, err := reference.Read(file)
+	old, _, err := reference.Read(file)
 	if err != nil {
 		a.warn(err)
 		old = &reference.Lock{}
@@ -136,6 +137,15 @@ func writeLock(file string, l *reference.Lock) error {
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	return nil
+}
+
+// observeLock observes the lock file, and that it still says what was read.
+func (s *session) observeLock() bool {
+	if s.lockText == nil {
+		return true // making one changes the root, which is observed
+	}
+	now, err := s.files.File(executor.LockFile)
+	return err == nil && now.Digest == digest.Of(s.lockText)
 }
 
 func (a *app) printLocked(done []lockedReference) error {

@@ -19,6 +19,7 @@ type loaded struct {
 	graph    *graph.Graph
 	problems lang.Diagnostics
 	lock     *reference.Lock // nil until readLock
+	lockText []byte          // of the lock file; nil when there is none
 }
 
 // load reads the campaign the flags name, problems included. requireValues is for verbs that run or
@@ -40,7 +41,7 @@ func (a *app) load(requireValues bool) (*loaded, error) {
 // run anything do without.
 func (l *loaded) readLock() {
 	var err error
-	if l.lock, err = reference.Read(filepath.Join(l.campaign.Root, executor.LockFile)); err != nil {
+	if l.lock, l.lockText, err = reference.Read(filepath.Join(l.campaign.Root, executor.LockFile)); err != nil {
 		l.problems = append(l.problems, lang.Diagnostic{
 			Severity: lang.Error, Code: "UF8005", Summary: fmt.Sprintf("The lock file cannot be used: %v.", err),
 			Hint: "Make it anew: delete it and run ufbuild lock",

@@ -116,6 +116,9 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 // read.
 func (s *session) observeCampaign() bool {
 	s.files.Observe(".")
+	if !s.observeLock() {
+		return false
+	}
 	for _, f := range s.campaign.Files {
 		if bytes.Contains(f.Bytes, []byte("fileset(")) {
 			return false // the listing it read is not known here

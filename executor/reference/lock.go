@@ -49,20 +49,21 @@ type lockFile struct {
 	References    []Pin `json:"references"`
 }
 
-// Read reads the lock file; one that does not exist pins nothing.
-func Read(file string) (*Lock, error) {
-	src, err := os.ReadFile(file)
+// Read reads the lock file and returns its text too; one that does not exist pins nothing and has the
+// text nil.
+func Read(file string) (l *Lock, src []byte, err error) {
+	src, err = os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Lock{}, nil
+		return &Lock{}, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read lock file: %w", err)
+		return nil, nil, fmt.Errorf("read lock file: %w", err)
 	}
-	l, err := Decode(src)
+	l, err = Decode(src)
 	if err != nil {
-		return nil, fmt.Errorf("read lock file %s: %w", file, err)
+		return nil, src, fmt.Errorf("read lock file %s: %w", file, err)
 	}
-	return l, nil
+	return l, src, nil
 }
 
 // Decode reads the text of a lock file. Every pin of it is whole: it has a name and one digest.

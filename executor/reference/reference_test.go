@@ -180,7 +180,7 @@ func TestLockFile(t *testing.T) {
 		_, err := Decode([]byte(text))
 		require.Error(t, err, text)
 	}
-	l, err = Read(filepath.Join(t.TempDir(), "none"))
+	l, _, err = Read(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
 	require.Empty(t, l.Pins)
 }
