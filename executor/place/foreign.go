@@ -48,18 +48,20 @@ func (p *Placer) foreign(instance string) ([]string, error) {
 // down.
 func (p *Placer) ours(instance string) (map[string]*cache.Entry, error) {
 	p.mu.Lock()
-	rec, known, err := p.log.find(instance)
+	records, err := p.log.find(instance)
 	p.mu.Unlock()
-	if err != nil || !known {
+	if err != nil || len(records) == 0 {
 		return nil, err
 	}
-	entries, err := expand(p.cas, rec.Outs, rec.Specs)
-	if err != nil {
-		return nil, nil // trimmed meanwhile: as if nobody had written it down
-	}
-	by := make(map[string]*cache.Entry, len(entries))
-	for i := range entries {
-		by[entries[i].Path] = &entries[i]
+	by := map[string]*cache.Entry{}
+	for _, rec := range records {
+		entries, err := expand(p.cas, rec.Outs, rec.Specs)
+		if err != nil {
+			continue // trimmed meanwhile: as if nobody had written it down
+		}
+		for i := range entries {
+			by[entries[i].Path] = &entries[i]
+		}
 	}
 	return by, nil
 }

@@ -159,15 +159,15 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 	if err := p.ready(); err != nil {
 		return Report{}, err
 	}
+	if err := p.remember(addr, outs, specs); err != nil {
+		return Report{}, p.fail(addr, err)
+	}
 	moved, err := p.exchange(addr.String(), want)
 	if err != nil {
-		return Report{}, p.fail(addr, err)
+		return Report{Moved: moved}, p.fail(addr, err)
 	}
 	if len(want) == 0 {
 		_ = unix.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
-	}
-	if err := p.remember(addr, outs, specs); err != nil {
-		return Report{Moved: moved}, p.fail(addr, err)
 	}
 	p.learn(addr.String(), want)
 	if p.refused.Load() {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/lang"
@@ -19,13 +21,14 @@ type putRecord struct {
 	Specs    []OutPath      `json:"specs"`
 }
 
-// placed is the record of what was put: one line of JSON each, the last of an instance counts. It is read
+// placed is the record of what was put: one line of JSON each, written before the exchange. So the last two
+// different ones of an instance count: a crash may have come before the exchange of the last. It is read
 // only when something is in the way. A torn or damaged line is no line.
 type placed struct {
 	file   string
 	out    *os.File
-	known  map[string]putRecord // nil until read
-	found  bool                 // there was a file when it was read
+	known  map[string][]putRecord // nil until read; the last two of each, oldest first
+	found  bool                   // there was a file when it was read
 	lines  int
 	loaded bool
 }
@@ -33,7 +36,17 @@ type placed struct {
 // compactFrom is the number of lines from which a record that is mostly out of date is written anew.
 const compactFrom = 1000
 
-// remember writes down what was put.
+// add takes a record in and reports whether it says something new.
+func (l *placed) add(r putRecord) bool {
+	was := l.known[r.Instance]
+	if n := len(was); n > 0 && reflect.DeepEqual(was[n-1], r) {
+		return false
+	}
+	l.known[r.Instance] = append(was[max(0, len(was)-1):len(was):len(was)], r)
+	return true
+}
+
+// remember writes down what is about to be put.
 func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPath) error {
 	r := putRecord{Instance: addr.String(), Outs: outs, Specs: specs}
 	line, err := json.Marshal(r)
@@ -46,7 +59,7 @@ func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPat
 		return fmt.Errorf("write %s: %w", p.log.file, err)
 	}
 	if p.log.known != nil {
-		p.log.known[r.Instance] = r
+		p.log.add(r)
 	}
 	return nil
 }
@@ -58,7 +71,7 @@ func (l *placed) append(line []byte) error {
 		}
 		// Whether the record was there before decides what a file without a line means.
 		if _, err := os.Lstat(l.file); err != nil && !l.loaded {
-			l.known, l.loaded = map[string]putRecord{}, true
+			l.known, l.loaded = map[string][]putRecord{}, true
 		}
 		var err error
 		if l.out, err = os.OpenFile(l.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
@@ -69,13 +82,12 @@ func (l *placed) append(line []byte) error {
 	return err
 }
 
-// find returns the record of an instance.
-func (l *placed) find(instance string) (putRecord, bool, error) {
+// find returns the records of an instance, oldest first.
+func (l *placed) find(instance string) ([]putRecord, error) {
 	if err := l.read(); err != nil {
-		return putRecord{}, false, err
+		return nil, err
 	}
-	r, ok := l.known[instance]
-	return r, ok, nil
+	return slices.Clone(l.known[instance]), nil
 }
 
 // complete reports whether a file without a line was not put by us: the record was never lost.
@@ -91,11 +103,11 @@ func (l *placed) read() error {
 	}
 	l.found = err == nil
 	l.loaded = true
-	l.known = map[string]putRecord{}
+	l.known = map[string][]putRecord{}
 	for line := range bytes.Lines(data) {
 		var r putRecord
 		if json.Unmarshal(line, &r) == nil && r.Instance != "" {
-			l.known[r.Instance] = r
+			l.add(r)
 			l.lines++
 		}
 	}
@@ -108,14 +120,16 @@ func (l *placed) close() error {
 		return nil
 	}
 	err := l.out.Close()
-	if !l.found || l.lines < compactFrom || l.lines < 2*len(l.known) {
+	if !l.found || l.lines < compactFrom || l.lines < 4*len(l.known) {
 		return err
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	for _, r := range l.known {
-		if err := enc.Encode(r); err != nil {
-			panic("BUG: a record of outputs has no JSON: " + err.Error())
+	for _, records := range l.known {
+		for i := range records {
+			if err := enc.Encode(&records[i]); err != nil {
+				panic("BUG: a record of outputs has no JSON: " + err.Error())
+			}
 		}
 	}
 	tmp := l.file + ".new"
