@@ -42,12 +42,23 @@ func (a *app) answerUnchanged(targets []string) bool {
 	if _, held := journal.Held(root); held {
 		return false // what another build is changing is for the long way to tell
 	}
-	nodes, ok := freshness.LoadIf(stampPath(root), root, func(store string) digest.Digest { return a.question(store, targets) })
-	if !ok {
+	idle := false
+	nodes, ok := freshness.LoadIf(stampPath(root), root, func(store string) digest.Digest {
+		idle = nothingLeft(store)
+		return a.question(store, targets)
+	})
+	if !ok || !idle {
 		return false
 	}
 	fmt.Fprintf(a.out, "%s, %s\n", sentence(nodes, map[executor.State]int{executor.IsFresh: nodes}), ui.Duration(time.Since(begun)))
 	return true
+}
+
+// nothingLeft reports whether no build has a work directory in the store. A dead one may have left something
+// to clear away, which takes a build that looks.
+func nothingLeft(store string) bool {
+	entries, err := os.ReadDir(filepath.Join(store, "work"))
+	return len(entries) == 0 && (err == nil || os.IsNotExist(err))
 }
 
 // question is the identity of what is asked: this program, all that its flags and environment say
