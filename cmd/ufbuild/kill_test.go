@@ -143,6 +143,7 @@ func (w *killWorld) round() {
 		c.kill()
 	}
 	code := c.wait()
+	require.NotContains(w.t, c.said.String(), "which is not what was put there", "%v", w.tree(filepath.Join(w.dir, "out")))
 	switch {
 	case code == -1:
 		w.killed++
@@ -175,9 +176,9 @@ func (w *killWorld) anyTask() string {
 // instant returns when the build is to be killed: after some time, or just after some record was written.
 // It returns early when the build ends.
 func (w *killWorld) instant(c *child) {
-	after, growths := time.Duration(w.r.Int64N(int64(w.usual))), 1<<30
+	after, growths := time.Duration(w.r.Int64N(int64(w.usual)*3/4)), 1<<30
 	if w.r.IntN(2) == 0 {
-		after, growths = endless, 1+w.r.IntN(30)
+		after, growths = endless, 1+w.r.IntN(12)
 	}
 	deadline := time.After(after)
 	tick := time.NewTicker(100 * time.Microsecond)
