@@ -45,7 +45,7 @@ func (s *Store) putSmall(frame []byte) (digest.Digest, error) {
 		}
 	}
 	// What others put since the last look is not looked for: a second copy costs less.
-	if good, _ := x.lookup(d); len(good) > 0 {
+	if good, _ := x.lookup(d); x.anyHolds(d, good, frame[headerLen:len(frame)-1]) {
 		return d, nil
 	}
 	putHeader(frame, d)

@@ -117,13 +117,30 @@ func (s *Store) presentTwice(head []byte, r io.Reader) (digest.Digest, bool, err
 	if err != nil {
 		return digest.Digest{}, false, fmt.Errorf("put blob: %w", err)
 	}
-	if ok, err := s.hasLarge(d); ok || err != nil {
+	if ok, err := s.soundLarge(d); ok || err != nil {
 		return d, ok, err
 	}
 	if _, err := seeker.Seek(back, io.SeekStart); err != nil {
 		return digest.Digest{}, false, fmt.Errorf("put blob: %w", err)
 	}
 	return digest.Digest{}, false, nil
+}
+
+// soundLarge reports whether the store has d and reads it to be sure: the caller is about to throw its bytes
+// away.
+func (s *Store) soundLarge(d digest.Digest) (bool, error) {
+	if ok, err := s.hasLarge(d); !ok || err != nil {
+		return false, err
+	}
+	f, err := s.openLarge(d)
+	if err == nil {
+		_, err = io.Copy(io.Discard, f)
+		err = errors.Join(err, f.Close())
+	}
+	if cache.IsCorrupt(err) || cache.IsMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // putFile writes r to temp, makes its bytes durable, and gives it the name of its digest.
@@ -140,10 +157,7 @@ func (s *Store) putFile(temp string, r io.Reader) (digest.Digest, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
-	if ok, err := s.hasLarge(d); err != nil || ok {
-		return d, errors.Join(err, os.Remove(temp))
-	}
-	path := s.blobPath(d)
+	path := s.blobPath(d) // a file that is there is replaced: this one is known to be good
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err == nil {
 		s.commits.directory(filepath.Join(s.dir, "blobs"))
 	} else if !errors.Is(err, os.ErrExist) {

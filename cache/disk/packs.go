@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -212,11 +213,30 @@ func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool) {
 func (x *packIndex) drop(d digest.Digest, bad place) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.mark(d, bad)
+}
+
+// mark is drop while mu is held.
+func (x *packIndex) mark(d digest.Digest, bad place) {
 	for i := x.heads[d.Sum]; i != 0; i = x.places[i-1].next {
 		if at := &x.places[i-1]; at.pack == bad.pack && at.offset == bad.offset {
 			at.bad = true
 		}
 	}
+}
+
+// anyHolds reports whether one of the places holds b, whose digest is d. The caller is about to throw its
+// bytes away, and they may be the only good ones: a copy is looked at before it is trusted with that. mu is
+// held.
+func (x *packIndex) anyHolds(d digest.Digest, places []place, b []byte) bool {
+	for _, at := range places {
+		have := make([]byte, len(b))
+		if _, err := x.packs[at.pack].file.ReadAt(have, at.offset+int64(headerLen)); err == nil && bytes.Equal(have, b) {
+			return true
+		}
+		x.mark(d, at)
+	}
+	return false
 }
 
 // read returns the verified bytes of d at a place, or why they are not those of d.
