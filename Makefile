@@ -34,5 +34,7 @@ fuzz: ## every fuzzer for FUZZTIME
 bench: ## benchmarks; BENCH=Name chooses
 	$(GO) test ./... -run '^$$' -bench '$(BENCH)' -benchmem
 
-crash: build ## kill builds at random instants and prove that nothing is lost
-	$(GO) test ./cmd/ufbuild -run 'TestCrash' -count 1 -v
+crash: ## the tests of docs/reliability.md in full; the usual tests run a part of them
+	$(GO) test ./cmd/ufbuild -run 'TestCrash|Signal|Grace|Killed|Limits|Prefix|Damaged|Half|Full|ReadOnly|Removed|Input|Second|Dead' \
+	  -kills 1000 -scribbles 10000 -together 20s -count 1 -timeout 60m -v
+	$(GO) test ./cache/... ./executor/local ./executor/place -run 'Crash|Kill|Torn|Flipped|NoSpace|Damage|Mends' -count 1 -v
