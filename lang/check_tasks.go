@@ -1,8 +1,6 @@
 package lang
 
-import (
-	"github.com/zclconf/go-cty/cty"
-)
+import "github.com/zclconf/go-cty/cty"
 
 // checkTypes runs the checker over an expression and marks it broken when it finds an error. c says
 // which symbols of an instance there are.
@@ -59,71 +57,9 @@ func (l *loader) secretUse(x *expression) (*use, bool) {
 	return nil, false
 }
 
-// instanceRoots are the types of the symbols that belong to an instance of d. At plan time self has no
-// outputs yet: they are being decided.
-func (l *loader) instanceRoots(d *taskDef, planTime bool) map[string]*typ {
-	roots := map[string]*typ{
-		"loop": objectOf(map[string]*typ{"index": numberType, "count": numberType}),
-		"item": anyType,
-		"vars": anyType,
-		"self": l.selfType(d, planTime),
-	}
-	if d.forEach != nil {
-		vals := make([]cty.Value, 0, len(d.each))
-		for _, k := range d.each {
-			vals = append(vals, k.value)
-		}
-		roots["each"] = objectOf(map[string]*typ{"key": stringType, "value": unionOfValues(vals)})
-	}
-	if d.matrix != nil {
-		roots["matrix"] = matrixType(d)
-	}
-	return roots
-}
-
-func (l *loader) selfType(d *taskDef, planTime bool) *typ {
-	attrs := map[string]*typ{"name": stringType, "id": stringType, "key": stringType}
-	t := objectOf(attrs)
-	if planTime {
-		t.hints = map[string]advice{"outputs": {"UF2007", "self.outputs is not available here: outputs are decided first."}}
-		return t
-	}
-	outputs := map[string]*typ{}
-	for _, n := range d.outputs {
-		outputs[n.name] = objectOf(map[string]*typ{"path": stringType, "contract": stringType})
-	}
-	attrs["outputs"] = objectOf(outputs)
-	if d.task.Series {
-		attrs["previous"] = l.typer.instance(d, false)
-	} else {
-		t.hints = map[string]advice{"previous": {"UF2101", `self.previous is only available with loop_mode = "series".`}}
-	}
-	return t
-}
-
-// matrixType is the type of matrix, over all cells.
-func matrixType(d *taskDef) *typ {
-	values := map[string][]cty.Value{}
-	for _, i := range append(append([]*Instance(nil), d.task.Instances...), d.cells...) {
-		if m := i.late.matrix; m != cty.NilVal {
-			for k, v := range m.AsValueMap() {
-				values[k] = append(values[k], v)
-			}
-		}
-	}
-	if len(values) == 0 {
-		return anyType
-	}
-	attrs := map[string]*typ{}
-	for k, vs := range values {
-		attrs[k] = unionOfValues(vs)
-	}
-	return objectOf(attrs)
-}
-
 // checkPlanTime checks the arguments of a task that are evaluated at plan time.
 func (l *loader) checkPlanTime(d *taskDef) {
-	roots := l.instanceRoots(d, true)
+	roots := l.rootTypes(d, true)
 	check := func(a *argument) {
 		if a != nil && a.spec != nil && a.spec.Phase == PlanTime && a.constant == cty.NilVal {
 			if _, late := l.lateSource(a.expression); !late { // reported when it is evaluated
@@ -151,9 +87,9 @@ func (l *loader) checkRunTime(d *taskDef) {
 		return
 	}
 	l.typer.reader = d
-	roots := l.instanceRoots(d, false)
+	roots := l.rootTypes(d, false)
 	if d.expand != nil {
-		roots["item"] = l.checkExpand(d, roots)
+		roots.set("item", l.checkExpand(d, roots))
 	}
 	var guarded []string
 	check := func(a *argument) *typ {
@@ -174,7 +110,7 @@ func (l *loader) checkRunTime(d *taskDef) {
 		vars = addAttributes(vars, t)
 	}
 	if d.task.Kind == Prompt {
-		roots["vars"] = namedVars(d, vars)
+		roots.set("vars", namedVars(d, vars))
 	}
 	for _, a := range d.env {
 		l.checkTextMap(a, check(a))
@@ -184,16 +120,6 @@ func (l *loader) checkRunTime(d *taskDef) {
 	}
 	l.checkBody(d, roots, guarded, check)
 	l.checkValues(d)
-}
-
-// namedVars lets messages about vars name the task that sets them.
-func namedVars(d *taskDef, vars *typ) *typ {
-	if vars.shape != objectShape {
-		return vars
-	}
-	n := *vars
-	n.absent = "task." + d.task.Name + " sets no vars.%s."
-	return &n
 }
 
 // needs2110 reports an argument none of whose values has the right type.
@@ -248,7 +174,7 @@ func (l *loader) checkTextMap(a *argument, t *typ) {
 }
 
 // checkBody checks what the task runs.
-func (l *loader) checkBody(d *taskDef, roots map[string]*typ, guarded []string, check func(*argument) *typ) {
+func (l *loader) checkBody(d *taskDef, roots *rootTypes, guarded []string, check func(*argument) *typ) {
 	if d.body == nil {
 		return
 	}
@@ -269,7 +195,7 @@ func (l *loader) checkBody(d *taskDef, roots map[string]*typ, guarded []string, 
 	}
 }
 
-func (l *loader) checkPrompt(p *prompt, roots map[string]*typ, guarded []string) {
+func (l *loader) checkPrompt(p *prompt, roots *rootTypes, guarded []string) {
 	if u, secret := l.secretUse(p.expression); secret {
 		l.error("UF7302", u.place, "A sensitive variable reaches this prompt.").
 			because("Prompts are stored and shown.").hint("Pass it in secrets; the agent finds it in its environment.")
@@ -304,68 +230,6 @@ func (l *loader) checkCommand(a *argument, t *typ) {
 		if !e.textual() || e.shape == nullShape {
 			l.error("UF7101", elementRange(a.expression, i), "command needs a list of strings, but this element is %s.", e)
 			a.broken = true
-		}
-	}
-}
-
-// checkExpand checks the expand block and returns the type of item.
-func (l *loader) checkExpand(d *taskDef, roots map[string]*typ) *typ {
-	items, key := d.expand.arg("items"), d.expand.arg("key")
-	item := anyType
-	if items != nil {
-		l.nestedExpand(d, items)
-		item = l.checkItems(d, items, l.checkTypes(items.expression, &checker{roots: roots}))
-	}
-	if key == nil {
-		return item
-	}
-	roots["item"] = item
-	t := l.checkTypes(key.expression, &checker{roots: roots})
-	if !key.broken && (!key.usesRoot("item") || !t.textual() || t.shape == boolShape) {
-		l.error("UF4103", key.place, "key must use item.* and give text, but this is %s.", t)
-	}
-	return item
-}
-
-func (l *loader) checkItems(d *taskDef, a *argument, t *typ) *typ {
-	if a.broken {
-		return anyType
-	}
-	if t.shape == anyShape || t.shape == listShape && !t.limit {
-		l.boundedItems(d)
-	}
-	if t.shape == anyShape {
-		return anyType
-	}
-	_, elem, ok := t.elements()
-	good := ok && (t.shape == listShape || t.shape == tupleShape || t.shape == unionShape)
-	if good {
-		for _, x := range elem.alternatives() {
-			good = good && (x.shape == objectShape || x.shape == mapShape || x.shape == anyShape)
-		}
-	}
-	if !good {
-		l.error("UF4102", a.place, "This is %s; expand needs a list of objects.", t)
-		return anyType
-	}
-	return elem
-}
-
-// boundedItems warns when neither the block nor the schema bounds the fan-out.
-func (l *loader) boundedItems(d *taskDef) {
-	if d.expand.arg("max_items") == nil {
-		l.warn("UF4106", d.expand.header, "Nothing bounds this list: a planner could make %s.", plural(l.c.MaxDynamicTasks, "task")).
-			hint("Set max_items, or maxItems in the schema of the list.")
-	}
-}
-
-// nestedExpand reports expand over what an expanded task wrote: one level only.
-func (l *loader) nestedExpand(d *taskDef, items *argument) {
-	for _, u := range l.ev.lateUses(items.expression) {
-		if t := l.ev.tasks[u.name]; u.root == "task" && t != nil && t != d && t.expand != nil {
-			l.error("UF4104", u.place, "One level only: task.%s is itself expanded.", u.name).
-				also(t.expand.header, "its expand block is here")
-			items.broken = true
 		}
 	}
 }

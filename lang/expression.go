@@ -12,6 +12,7 @@ type expression struct {
 	syntax   hclsyntax.Expression
 	place    hcl.Range
 	constant cty.Value // the value when it refers to nothing and is a plain literal, else NilVal
+	texts    []string  // the elements of a list of plain strings; constant is set too
 	uses     []use
 	computes bool   // it may fail on values, not types: calls, operators, indices, parts of each.value
 	calls    []call // in order of appearance
@@ -52,9 +53,31 @@ func analyze(e hclsyntax.Expression) *expression {
 		x.constant = v
 		return x
 	}
+	if t, ok := e.(*hclsyntax.TupleConsExpr); ok && x.literalList(t) {
+		return x
+	}
 	c := collector{to: x}
 	c.walk(e)
 	return x
+}
+
+// literalList takes the elements of a list in which everything is a plain string.
+func (x *expression) literalList(t *hclsyntax.TupleConsExpr) bool {
+	if len(t.Exprs) == 0 {
+		return false
+	}
+	texts := make([]string, 0, len(t.Exprs))
+	vals := make([]cty.Value, 0, len(t.Exprs))
+	for _, e := range t.Exprs {
+		v, ok := literalValue(e)
+		if !ok || v.Type() != cty.String || v.IsNull() {
+			return false
+		}
+		texts = append(texts, v.AsString())
+		vals = append(vals, v)
+	}
+	x.texts, x.constant = texts, cty.TupleVal(vals)
+	return true
 }
 
 // literalValue returns the value of literals and of strings without interpolation.

@@ -9,14 +9,20 @@ import (
 // taskTypes finds the types of declared symbols, each once.
 type taskTypes struct {
 	ev     *evaluator
-	tasks  map[string]*typ
+	tasks  map[taskKey]*typ
 	locals map[string]*typ
 	values map[string]*typ // of var, profile and the like
-	reader *taskDef // the task whose expressions are checked: what it tolerates may be absent
+	reader *taskDef        // the task whose expressions are checked: what it tolerates may be absent
+}
+
+// taskKey tells apart how a task looks to readers that tolerate its failure and to others.
+type taskKey struct {
+	def       *taskDef
+	tolerated bool
 }
 
 func newTaskTypes(ev *evaluator) *taskTypes {
-	return &taskTypes{ev: ev, tasks: map[string]*typ{}, locals: map[string]*typ{}, values: map[string]*typ{}}
+	return &taskTypes{ev: ev, tasks: map[taskKey]*typ{}, locals: map[string]*typ{}, values: map[string]*typ{}}
 }
 
 // declared returns the type of root.name.
@@ -97,7 +103,7 @@ func (x *taskTypes) tolerates(d *taskDef) bool {
 
 // task returns the type of task.NAME as the language page shapes it.
 func (x *taskTypes) task(d *taskDef, tolerated bool) *typ {
-	key := fmt.Sprint(d.task.Name, tolerated)
+	key := taskKey{d, tolerated}
 	t, ok := x.tasks[key]
 	if !ok {
 		t = x.shaped(d, x.instance(d, tolerated))

@@ -1,9 +1,6 @@
 package lang
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/text/unicode/norm"
 )
@@ -104,98 +101,4 @@ func (l *loader) checkPromptText(p *prompt, src []byte) {
 			l.warn("UF5105", u.place, "loop.count in a prompt: changing loops would make every instance stale.")
 		}
 	}
-}
-
-// ignoreMark starts a comment that silences a warning.
-const ignoreMark = "ufbuild:ignore"
-
-// ignoreComment silences one code on its own line and the next.
-type ignoreComment struct {
-	code  string
-	place Range
-	used  bool
-}
-
-// ignoreComments finds the comments that silence warnings in the campaign files.
-func (c *Campaign) ignoreComments() []*ignoreComment {
-	var found []*ignoreComment
-	for _, f := range c.eval.src.list() {
-		if !strings.HasSuffix(f.Path, ".hcl") || !strings.Contains(string(f.Bytes), ignoreMark) {
-			continue
-		}
-		offset := 0
-		for n, line := range strings.SplitAfter(string(f.Bytes), "\n") {
-			found = append(found, ignoresIn(f.Path, line, n+1, offset)...)
-			offset += len(line)
-		}
-	}
-	return found
-}
-
-// ignoresIn reads the codes after the mark in one line.
-func ignoresIn(file, line string, number, offset int) []*ignoreComment {
-	at := strings.Index(line, ignoreMark)
-	if at < 0 || !strings.ContainsAny(line[:at], "#/") {
-		return nil
-	}
-	var found []*ignoreComment
-	rest := at + len(ignoreMark)
-	for _, code := range strings.FieldsFunc(line[rest:], func(r rune) bool { return strings.ContainsRune(" ,\t\r\n", r) }) {
-		if !strings.HasPrefix(code, "UF") {
-			break
-		}
-		start := strings.Index(line[rest:], code) + rest
-		pos := func(i int) Pos { return Pos{number, 1 + len([]rune(line[:i])), offset + i} }
-		found = append(found, &ignoreComment{code: code, place: Range{file, pos(start), pos(start + len(code))}})
-		rest = start + len(code)
-	}
-	return found
-}
-
-func (x *ignoreComment) silences(d *Diagnostic) bool {
-	return d.Severity == Warning && d.Code == x.code && d.Subject != nil && d.Subject.File == x.place.File &&
-		(d.Subject.Start.Line == x.place.Start.Line || d.Subject.Start.Line == x.place.Start.Line+1)
-}
-
-// Unignored returns the diagnostics without the warnings that "# ufbuild:ignore CODE" comments silence.
-// Load has done so for its own; this is for those of other packages about the same files.
-func (c *Campaign) Unignored(ds Diagnostics) Diagnostics {
-	return silence(ds, c.ignoreComments())
-}
-
-func silence(ds Diagnostics, comments []*ignoreComment) Diagnostics {
-	if len(comments) == 0 {
-		return ds
-	}
-	return slices.DeleteFunc(slices.Clone(ds), func(d Diagnostic) bool {
-		silent := false
-		for _, x := range comments {
-			if x.silences(&d) {
-				x.used, silent = true, true
-			}
-		}
-		return silent
-	})
-}
-
-// applyIgnores drops silenced warnings and warns of comments that silence nothing. Those of codes that
-// other packages report are theirs to judge.
-func (l *loader) applyIgnores(ds Diagnostics) Diagnostics {
-	comments := l.c.ignoreComments()
-	if len(comments) == 0 {
-		return ds
-	}
-	ds = silence(ds, comments)
-	for _, x := range comments {
-		doc, known := Explain(x.code)
-		place := x.place
-		switch {
-		case !known:
-			ds = append(ds, Diagnostic{Severity: Warning, Code: "UF9201", Summary: x.code + " does not exist.", Subject: &place})
-		case !x.used && doc.Where == "lang" && !ds.HasErrors():
-			ds = append(ds, Diagnostic{Severity: Warning, Code: "UF9201", Summary: "There is no " + x.code + " to ignore here.", Subject: &place,
-				Hint: "Remove the comment."})
-		}
-	}
-	return ds
 }

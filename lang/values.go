@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -165,6 +167,9 @@ func (l *loader) wantFloat(s *scope, a *argument) float64 {
 
 // wantStrings returns the elements of a list of strings, and for each the range to blame.
 func (l *loader) wantStrings(s *scope, a *argument) []string {
+	if a != nil && a.texts != nil {
+		return slices.Clone(a.texts)
+	}
 	v, ok := l.wanted(s, a, cty.List(cty.String), "a list of strings")
 	if !ok {
 		return nil

@@ -1,0 +1,63 @@
+package lang
+
+// checkExpand checks the expand block and returns the type of item.
+func (l *loader) checkExpand(d *taskDef, roots *rootTypes) *typ {
+	items, key := d.expand.arg("items"), d.expand.arg("key")
+	item := anyType
+	if items != nil {
+		l.nestedExpand(d, items)
+		item = l.checkItems(d, items, l.checkTypes(items.expression, &checker{roots: roots}))
+	}
+	if key == nil {
+		return item
+	}
+	roots.set("item", item)
+	t := l.checkTypes(key.expression, &checker{roots: roots})
+	if !key.broken && (!key.usesRoot("item") || !t.textual() || t.shape == boolShape) {
+		l.error("UF4103", key.place, "key must use item.* and give text, but this is %s.", t)
+	}
+	return item
+}
+
+func (l *loader) checkItems(d *taskDef, a *argument, t *typ) *typ {
+	if a.broken {
+		return anyType
+	}
+	if t.shape == anyShape || t.shape == listShape && !t.limit {
+		l.boundedItems(d)
+	}
+	if t.shape == anyShape {
+		return anyType
+	}
+	_, elem, ok := t.elements()
+	good := ok && (t.shape == listShape || t.shape == tupleShape || t.shape == unionShape)
+	if good {
+		for _, x := range elem.alternatives() {
+			good = good && (x.shape == objectShape || x.shape == mapShape || x.shape == anyShape)
+		}
+	}
+	if !good {
+		l.error("UF4102", a.place, "This is %s; expand needs a list of objects.", t)
+		return anyType
+	}
+	return elem
+}
+
+// boundedItems warns when neither the block nor the schema bounds the fan-out.
+func (l *loader) boundedItems(d *taskDef) {
+	if d.expand.arg("max_items") == nil {
+		l.warn("UF4106", d.expand.header, "Nothing bounds this list: a planner could make %s.", plural(l.c.MaxDynamicTasks, "task")).
+			hint("Set max_items, or maxItems in the schema of the list.")
+	}
+}
+
+// nestedExpand reports expand over what an expanded task wrote: one level only.
+func (l *loader) nestedExpand(d *taskDef, items *argument) {
+	for _, u := range l.ev.lateUses(items.expression) {
+		if t := l.ev.tasks[u.name]; u.root == "task" && t != nil && t != d && t.expand != nil {
+			l.error("UF4104", u.place, "One level only: task.%s is itself expanded.", u.name).
+				also(t.expand.header, "its expand block is here")
+			items.broken = true
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package lang
+
+import "github.com/zclconf/go-cty/cty"
+
+// checkInherit reports inherited tasks without a tree, and several snapshots without a rule.
+func (l *loader) checkInherit(d *taskDef) {
+	w := d.node.block("workspace")
+	snapshots := 0
+	for _, r := range d.inherit {
+		t := l.ev.tasks[r.name]
+		if t == nil || t == d {
+			continue
+		}
+		if !hasTree(t) {
+			l.error("UF8201", r.place, "task.%s has no output with tree, so there is nothing to inherit.", r.name).
+				also(t.node.header, "the task is declared here")
+			continue
+		}
+		n := l.snapshots(t, r)
+		snapshots += n
+		if n > 1 && w.arg("prefer") == nil {
+			l.manySnapshots(t, r, n)
+		}
+	}
+	if len(d.inherit) == snapshots && snapshots > 1 && w.arg("prefer") == nil {
+		l.warn("UF8202", w.arg("inherit").place, "%s are inherited; if two change one file differently, the merge fails.", plural(snapshots, "snapshot")).
+			hint("Say with prefer whose content wins.")
+	}
+}
+
+func hasTree(d *taskDef) bool {
+	for _, o := range d.outputs {
+		if o.arg("tree") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// snapshots counts the trees that a reference in inherit stands for.
+func (l *loader) snapshots(t *taskDef, r direct) int {
+	if t.expand != nil {
+		return 2 // more than one, as many as there will be
+	}
+	is := t.task.Instances
+	if r.key != nil {
+		return 1
+	}
+	if t.task.Series {
+		is = lastOfEach(is)
+	}
+	return len(is)
+}
+
+func (l *loader) manySnapshots(t *taskDef, r direct, n int) {
+	many := plural(n, "instance")
+	if t.expand != nil {
+		many = "instances known only at run time"
+	}
+	d := l.warn("UF8202", r.place, "task.%s has %s; if two change one file differently, the merge fails.", r.name, many).
+		hint("Inherit one instance, or say with prefer whose content wins.")
+	for _, a := range []*argument{t.settings["loops"], t.matrix, t.forEach} {
+		if a != nil && a.place.Filename != "" && a.syntax != nil {
+			d.also(a.place, "its instances come from here")
+			return
+		}
+	}
+}
+
+// checkWeight reports a weight that no pool can ever serve.
+func (l *loader) checkWeight(d *taskDef, i *Instance) {
+	a := d.settings["weight"]
+	if a == nil {
+		return
+	}
+	pools := []string{i.Pool}
+	if i.Profile != nil && i.Profile.Agent != nil {
+		pools = append(pools, i.Profile.Agent.Pool)
+	}
+	for _, name := range pools {
+		p, ok := l.c.Pool(name)
+		if ok && i.Weight > p.Slots {
+			n := l.error("UF7004", a.place, "weight %d > pool.%s slots %d: the task could never start.", i.Weight, name, p.Slots)
+			n.also(l.decl.kinds["pool"].byName[name].header, "the pool is declared here")
+		}
+	}
+}
+
+// checkTimeout warns of a timeout that the campaign's deadline cuts short.
+func (l *loader) checkTimeout(d *taskDef, i *Instance) {
+	a := d.settings["timeout"]
+	if a == nil || l.c.Deadline == 0 || i.Timeout <= l.c.Deadline {
+		return
+	}
+	n := l.warn("UF7006", a.place, "timeout %s is longer than the campaign's deadline of %s.", printDuration(i.Timeout), printDuration(l.c.Deadline))
+	n.also(l.decl.campaign.arg("deadline").place, "the deadline is set here")
+}
+
+// promptSettings have no effect on commands.
+var promptSettings = []string{"profile", "template", "vars", "budget"}
+
+// checkFit reports settings of the task itself that do not fit what it runs. Defaults of a group may be
+// meant for its other tasks.
+func (l *loader) checkFit(d *taskDef) {
+	if d.body == nil {
+		return
+	}
+	report := func(name, kind string) {
+		if a := d.node.arg(name); a != nil {
+			l.error("UF1302", a.nameRange, "%s has no effect on a %s task.", name, kind)
+			a.broken = true
+		}
+	}
+	if d.task.Kind == Command {
+		for _, name := range promptSettings {
+			report(name, "command")
+		}
+	}
+	if d.body.name == "prompt_text" {
+		report("template", "prompt_text")
+	}
+	if a := d.node.arg("loop_mode"); a != nil && constantLoops(d) {
+		l.warn("UF4204", a.nameRange, "loop_mode has no effect with one attempt.").hint("Set loops, or remove loop_mode.")
+	}
+}
+
+// constantLoops reports whether the task is written to have one loop.
+func constantLoops(d *taskDef) bool {
+	a := d.settings["loops"]
+	if a == nil {
+		return true
+	}
+	if a.constant == cty.NilVal || a.constant.Type() != cty.Number || a.constant.IsNull() {
+		return false
+	}
+	return a.constant.AsBigFloat().IsInt() && a.constant.Equals(cty.NumberIntVal(1)).True()
+}

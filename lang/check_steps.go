@@ -1,0 +1,179 @@
+package lang
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// traversal finds the type of a name and of what follows it.
+func (c *checker) traversal(e *hclsyntax.ScopeTraversalExpr) *typ {
+	t := e.Traversal
+	root := t.RootName()
+	for i := len(c.bound) - 1; i >= 0; i-- {
+		if c.bound[i].name == root {
+			return c.steps(c.bound[i].typ, root, root, t[1:])
+		}
+	}
+	switch {
+	case containsString(declaredRoots, root):
+		if len(t) < 2 {
+			return anyType
+		}
+		name, ok := stepName(t[1])
+		if !ok {
+			return anyType
+		}
+		whole := root + "." + name
+		return c.steps(c.typer.declared(c, root, name), whole, whole, t[2:])
+	case c.roots != nil:
+		return c.steps(c.roots.root(root), root, root, t[1:])
+	}
+	return anyType
+}
+
+// steps follows .NAME and [KEY] from a value of type t; text is how the value is written.
+func (c *checker) steps(t *typ, text, root string, steps hcl.Traversal) *typ {
+	for _, s := range steps {
+		var next *typ
+		switch s := s.(type) {
+		case hcl.TraverseAttr:
+			next = c.attribute(t, text, root, s.Name, afterDot(s.SrcRange, s.Name))
+			text += "." + s.Name
+		case hcl.TraverseIndex:
+			next = c.element(t, text, root, typeOfValue(s.Key), s.SrcRange)
+			text += "[" + strings.TrimSpace(valueText(s.Key)) + "]"
+		default:
+			next = anyType
+		}
+		t = next
+	}
+	if len(c.guarded) > 0 && c.isGuarded(root) {
+		return t.certain()
+	}
+	return t
+}
+
+// afterDot narrows the range of a step such as .NAME to the name.
+func afterDot(r hcl.Range, name string) hcl.Range {
+	if r.End.Byte-r.Start.Byte == len(name)+1 {
+		r.Start.Byte++
+		r.Start.Column++
+	}
+	return r
+}
+
+// attribute finds the type of t.NAME.
+func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *typ {
+	var found []*typ
+	for _, a := range t.alternatives() {
+		if t.loose && !c.quietly(func() bool { _, ok := c.attributeOf(a, t, text, name, where); return ok }) {
+			continue
+		}
+		f, ok := c.attributeOf(a, t, text, name, where)
+		if !ok {
+			return anyType
+		}
+		if f != nil {
+			found = append(found, f)
+		}
+	}
+	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
+		c.mayBeNullAt(where, t)
+	}
+	if t.loose && len(found) == 0 {
+		c.attributeOf(t.elems[0], t, text, name, where) // no alternative has it
+		return anyType
+	}
+	return c.followed(t, found)
+}
+
+// followed is the type behind a step from t.
+func (c *checker) followed(t *typ, found []*typ) *typ {
+	u := unionOf(found...)
+	if t.loose {
+		return u.loosely()
+	}
+	return u
+}
+
+// quietly runs a check without reporting.
+func (c *checker) quietly(check func() bool) bool {
+	outer := c.probs
+	c.probs = &problems{}
+	ok := check()
+	c.probs = outer
+	return ok
+}
+
+// attributeOf finds the attribute in one alternative; ok is false after a report, the type nil where
+// the alternative cannot be meant.
+func (c *checker) attributeOf(a, whole *typ, text, name string, where hcl.Range) (f *typ, ok bool) {
+	switch a.shape {
+	case anyShape:
+		c.unchecked(a, where)
+		return anyType, true
+	case objectShape:
+		if f, ok := a.attrs[name]; ok {
+			return f, true
+		}
+		if a.open {
+			return anyType, true
+		}
+		c.noAttribute(a, text, name, where)
+		return nil, false
+	case mapShape:
+		return a.elem, true
+	case nullShape:
+		if whole.shape == unionShape {
+			return nil, true
+		}
+		c.probs.error("UF2105", where, "%s is null, which has no attributes.", text)
+		return nil, false
+	}
+	c.probs.error("UF2109", where, "%s is %s, which has no attributes.", text, a).Hint = listHint(a, text, name)
+	return nil, false
+}
+
+// unchecked warns that fields of a document are used which its open schema cannot promise.
+func (c *checker) unchecked(a *typ, where hcl.Range) {
+	if a.from == nil {
+		return
+	}
+	why := "its schema allows any property"
+	if a.from.Schema == "" {
+		why = "it has no schema"
+	}
+	n := c.ev.decl.kinds["contract"].byName[a.from.Name]
+	c.probs.warn("UF6107", n.label, "Fields of the documents of contract.%s are not checked: %s.", a.from.Name, why).
+		hint("Give it a schema with additionalProperties: false.").also(where, "a field is used here")
+}
+
+func listHint(a *typ, text, name string) string {
+	if a.shape != listShape && a.shape != tupleShape {
+		return ""
+	}
+	return "For every element write [for x in " + text + " : x." + name + "]; for one, " + text + "[0]." + name + "."
+}
+
+func (c *checker) noAttribute(a *typ, text, name string, where hcl.Range) {
+	if h, ok := a.hints[name]; ok {
+		c.probs.error(h.code, where, "%s", h.text)
+		return
+	}
+	summary := fmt.Sprintf("%s has no attribute %q.", text, name)
+	if a.absent != "" {
+		summary = fmt.Sprintf(a.absent, name)
+	}
+	d := c.probs.error("UF2101", where, "%s", summary)
+	if text == "loop" && strings.HasPrefix(name, "index-") {
+		d.Hint = "A dash is part of a name: write loop.index - 1 with spaces."
+		return
+	}
+	d.meant(where, name, sortedKeys(a.attrs))
+	if h, ok := a.hints[""]; ok && d.Fix == nil {
+		d.Hint = h.text
+	}
+}

@@ -1,0 +1,190 @@
+package lang
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// linkInstances finds which instances each instance of a task needs.
+func (l *loader) linkInstances(d *taskDef) {
+	instances := d.task.Instances
+	if d.expand != nil {
+		instances = append(slices.Clone(instances), d.cells...)
+	}
+	shared := map[*prompt][]Need{}
+	exact := slices.ContainsFunc(d.allDeps(), func(one dep) bool { return one.key != nil && one.key.constant == cty.NilVal })
+	for _, i := range instances {
+		needs, ok := shared[i.late.prompt]
+		if !ok || exact {
+			needs = l.needs(d, i)
+			shared[i.late.prompt] = needs
+		}
+		i.Needs = l.withPrevious(i, needs)
+		l.linkWorkspace(d, i)
+	}
+}
+
+// withPrevious adds the instance before i in a series.
+func (l *loader) withPrevious(i *Instance, needs []Need) []Need {
+	if i.late.prev == nil {
+		return needs
+	}
+	return append(slices.Clone(needs), Need{On: i.late.prev.Address, Kind: DataRef, All: true})
+}
+
+// linkWorkspace resolves which instances' trees the workspace starts from.
+func (l *loader) linkWorkspace(d *taskDef, i *Instance) {
+	if i.late.prev != nil {
+		i.Workspace.Inherit = []Address{i.late.prev.Address}
+		return
+	}
+	for _, one := range d.deps {
+		if one.inherit {
+			for _, t := range l.chosen(one, i) {
+				i.Workspace.Inherit = appendAddress(i.Workspace.Inherit, t.Address)
+			}
+		}
+	}
+	for _, r := range d.prefer {
+		one := dep{target: l.ev.tasks[r.name], place: r.place}
+		if one.target == nil {
+			continue
+		}
+		if r.key != nil {
+			one.key = analyze(r.key)
+		}
+		for _, t := range l.chosen(one, i) {
+			i.Workspace.Prefer = appendAddress(i.Workspace.Prefer, t.Address)
+		}
+	}
+}
+
+func appendAddress(list []Address, a Address) []Address {
+	if slices.Contains(list, a) {
+		return list
+	}
+	return append(list, a)
+}
+
+// needs returns the instances that i needs, in order of declaration.
+func (l *loader) needs(d *taskDef, i *Instance) []Need {
+	found := map[*Instance]*Need{}
+	order := []*Instance{}
+	tolerated := map[*Instance]bool{}
+	for _, one := range l.depsOf(d, i) {
+		for _, t := range l.chosen(one, i) {
+			n, ok := found[t]
+			if !ok {
+				n = &Need{On: t.Address, Kind: one.kind}
+				found[t] = n
+				order = append(order, t)
+				tolerated[t] = one.tolerate && one.kind == OrderRef
+			}
+			if one.kind == DataRef && n.Kind == OrderRef {
+				n.Kind, tolerated[t] = DataRef, false
+			}
+			n.All = n.All || one.all
+			n.Tolerate = n.Tolerate || one.tolerate && one.kind == DataRef
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *Instance) int {
+		return cmp.Or(cmp.Compare(a.late.def.index, b.late.def.index), cmp.Compare(a.late.order, b.late.order))
+	})
+	needs := make([]Need, 0, len(order))
+	for _, t := range order {
+		n := found[t]
+		n.Tolerate = n.Tolerate || tolerated[t]
+		needs = append(needs, *n)
+	}
+	return needs
+}
+
+// depsOf lists the dependencies of one instance: the task's and those of its own prompt file.
+func (l *loader) depsOf(d *taskDef, i *Instance) []dep {
+	p := i.late.prompt
+	if p == nil || len(p.deps[d]) == 0 {
+		return d.deps
+	}
+	return append(slices.Clone(d.deps), p.deps[d]...)
+}
+
+// chosen returns the instances of the target that a dependency of i means.
+func (l *loader) chosen(one dep, i *Instance) []*Instance {
+	target := one.target
+	all := target.task.Instances
+	if target.expand != nil {
+		return all // the pattern stands for every instance it will have
+	}
+	if one.key != nil {
+		if key, ok := l.keyOf(one.key, i); ok {
+			all = withKey(all, key)
+			if len(all) == 0 {
+				l.noSuchKey(one, key)
+			}
+		}
+	}
+	if target.task.Series && !one.every {
+		return lastOfEach(all)
+	}
+	return all
+}
+
+func withKey(all []*Instance, key string) []*Instance {
+	var some []*Instance
+	for _, t := range all {
+		if t.Address.Key == key {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// lastOfEach returns the last loop of every series.
+func lastOfEach(all []*Instance) []*Instance {
+	var last []*Instance
+	for n, t := range all {
+		if n+1 == len(all) || all[n+1].late.prev != t {
+			last = append(last, t)
+		}
+	}
+	return last
+}
+
+// keyOf evaluates the index of a reference for one instance; false when it is not known before the run.
+func (l *loader) keyOf(key *expression, i *Instance) (string, bool) {
+	if key.constant == cty.NilVal {
+		for _, u := range key.uses {
+			if isTaskRoot(u.root) || u.root == "item" || !slices.Contains(declaredRoots, u.root) && !slices.Contains(instanceRoots, u.root) {
+				return "", false
+			}
+		}
+	}
+	if _, late := l.lateSource(key); late || key.broken {
+		return "", false
+	}
+	v, ds := i.late.scope(l.ev).eval(key)
+	if ds.HasErrors() {
+		return "", false
+	}
+	s, ok := convertTo(plain(v), cty.String)
+	if !ok || !s.IsKnown() || s.IsNull() {
+		return "", false
+	}
+	return s.AsString(), true
+}
+
+func (l *loader) noSuchKey(one dep, key string) {
+	if one.target.broken || one.target.forEach == nil || one.target.forEach.broken || len(one.target.task.Instances) == 0 {
+		return
+	}
+	var keys []string
+	for _, t := range one.target.task.Instances {
+		if !slices.Contains(keys, t.Address.Key) {
+			keys = append(keys, t.Address.Key)
+		}
+	}
+	l.error("UF2103", one.key.place, "task.%s has no key %q.%s", one.target.task.Name, key, didYouMean(key, keys)).
+		also(one.target.forEach.place, "its keys come from here")
+}

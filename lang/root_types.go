@@ -1,0 +1,103 @@
+package lang
+
+import "github.com/zclconf/go-cty/cty"
+
+// rootTypes are the types of the symbols that belong to an instance of a task, each made when it is
+// first asked for.
+type rootTypes struct {
+	l        *loader
+	task     *taskDef
+	planTime bool // self has no outputs yet: they are being decided
+	made     map[string]*typ
+}
+
+func (l *loader) rootTypes(d *taskDef, planTime bool) *rootTypes {
+	return &rootTypes{l: l, task: d, planTime: planTime}
+}
+
+func (r *rootTypes) set(name string, t *typ) {
+	if r.made == nil {
+		r.made = map[string]*typ{}
+	}
+	r.made[name] = t
+}
+
+func (r *rootTypes) root(name string) *typ {
+	if t, ok := r.made[name]; ok {
+		return t
+	}
+	t := anyType
+	switch name {
+	case "loop":
+		t = loopType
+	case "self":
+		t = r.l.selfType(r.task, r.planTime)
+	case "each":
+		t = eachType(r.task)
+	case "matrix":
+		t = matrixType(r.task)
+	}
+	r.set(name, t)
+	return t
+}
+
+var loopType = objectOf(map[string]*typ{"index": numberType, "count": numberType})
+
+// eachType is the type of each, over all keys.
+func eachType(d *taskDef) *typ {
+	vals := make([]cty.Value, 0, len(d.each))
+	for _, k := range d.each {
+		vals = append(vals, k.value)
+	}
+	return objectOf(map[string]*typ{"key": stringType, "value": unionOfValues(vals)})
+}
+
+func (l *loader) selfType(d *taskDef, planTime bool) *typ {
+	attrs := map[string]*typ{"name": stringType, "id": stringType, "key": stringType}
+	t := objectOf(attrs)
+	if planTime {
+		t.hints = map[string]advice{"outputs": {"UF2007", "self.outputs is not available here: outputs are decided first."}}
+		return t
+	}
+	outputs := map[string]*typ{}
+	for _, n := range d.outputs {
+		outputs[n.name] = objectOf(map[string]*typ{"path": stringType, "contract": stringType})
+	}
+	attrs["outputs"] = objectOf(outputs)
+	if d.task.Series {
+		attrs["previous"] = l.typer.instance(d, false)
+	} else {
+		t.hints = map[string]advice{"previous": {"UF2101", `self.previous is only available with loop_mode = "series".`}}
+	}
+	return t
+}
+
+// matrixType is the type of matrix, over all cells.
+func matrixType(d *taskDef) *typ {
+	values := map[string][]cty.Value{}
+	for _, i := range append(append([]*Instance(nil), d.task.Instances...), d.cells...) {
+		if m := i.late.matrix; m != cty.NilVal {
+			for k, v := range m.AsValueMap() {
+				values[k] = append(values[k], v)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return anyType
+	}
+	attrs := map[string]*typ{}
+	for k, vs := range values {
+		attrs[k] = unionOfValues(vs)
+	}
+	return objectOf(attrs)
+}
+
+// namedVars lets messages about vars name the task that sets them.
+func namedVars(d *taskDef, vars *typ) *typ {
+	if vars.shape != objectShape {
+		return vars
+	}
+	n := *vars
+	n.absent = "task." + d.task.Name + " sets no vars.%s."
+	return &n
+}
