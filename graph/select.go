@@ -180,6 +180,9 @@ func (g *Graph) unknownTarget(target string) lang.Diagnostic {
 	d := lang.Diagnostic{Severity: lang.Error, Code: "UF9102", Summary: fmt.Sprintf("No task matches %q.", target)}
 	if meant := g.suggestTarget(target); meant != "" {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", meant)
+	} else if !strings.HasPrefix(target, ":") && len(g.Producers(target)) > 0 {
+		d.Summary += fmt.Sprintf(" Did you mean %q?", ":"+target)
+		d.Hint = "a file stands for the task that writes it, and is named with a colon"
 	} else {
 		d.Hint = `"ufbuild status" lists the tasks; quote a glob so that the shell leaves it alone`
 	}

@@ -73,6 +73,7 @@ func TestUnknownTargetsAreReportedTogetherWithSuggestions(t *testing.T) {
 		"tag:slo":                    "tag:slow",
 		"@faild":                     "@failed",
 		":out/report/report.m":       ":out/report/report.md",
+		"out/report/report.md":       ":out/report/report.md",
 		"task.pln":                   "task.plan",
 		"nothing-like-it-whatsoever": "",
 	} {
