@@ -136,6 +136,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.checkCommand(),
 		a.graphCommand(),
 		a.queryCommand(),
+		a.affectedCommand(),
 		a.printCommand(),
 		a.varsCommand(),
 		a.initCommand(),
@@ -185,6 +186,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if meant := lang.Suggest(name, names); meant != "" {
 			hint = fmt.Sprintf("did you mean %s?", meant)
 		}
+		if name == "--version" {
+			hint = "\"ufbuild version\" prints it"
+		}
 	}
 	return usageErrorf("%w\nhint: %s", err, hint)
 }
@@ -205,8 +209,13 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // argsWords replaces cobra's words where they mislead: an argument too many is not a command.
 func argsWords(cmd *cobra.Command, args []string, err error) string {
-	if strings.HasPrefix(err.Error(), "unknown command") {
+	switch {
+	case strings.HasPrefix(err.Error(), "unknown command"):
 		return fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0])
+	case len(args) == 0:
+		return fmt.Sprintf("%s: an argument is missing", cmd.Name())
+	case strings.HasPrefix(err.Error(), "accepts"):
+		return fmt.Sprintf("%s: the wrong number of arguments: %d", cmd.Name(), len(args))
 	}
 	return err.Error()
 }
