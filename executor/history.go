@@ -3,6 +3,7 @@ package executor
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/filelock"
@@ -64,6 +65,13 @@ type Live struct {
 // LiveAttempts returns the attempts of the campaign at root that run now, whichever process runs them. It
 // never waits and never writes.
 func LiveAttempts(store cache.Store, root string) ([]Live, error) {
+	all, err := AttemptsUnderWay(store, root)
+	return slices.DeleteFunc(all, func(l Live) bool { return l.Attempt.State != cache.Started }), err
+}
+
+// AttemptsUnderWay returns the attempts that builds made which still run, those that have ended already
+// included: the journal hears of an end a little later than the store.
+func AttemptsUnderWay(store cache.Store, root string) ([]Live, error) {
 	builds, err := os.ReadDir(store.Workdir())
 	if err != nil {
 		return nil, nil // no work directory: nothing runs
@@ -79,7 +87,7 @@ func LiveAttempts(store cache.Store, root string) ([]Live, error) {
 			if err != nil {
 				return nil, err
 			}
-			if ok && a.State == cache.Started && a.Campaign == root {
+			if ok && a.Campaign == root {
 				out = append(out, Live{Address: l.address, Attempt: a, Dir: l.dir})
 			}
 		}

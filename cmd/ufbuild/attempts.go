@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,18 +77,24 @@ func (s *session) generation(a lang.Address, n int) (executor.Generation, error)
 	return gens[n-1], nil
 }
 
-// generations are the attempts of an address, the one that runs now included.
+// generations are the attempts of an address, with those of a running build that the journal has not
+// heard of yet.
 func (s *session) generations(a lang.Address) ([]executor.Generation, error) {
 	gens, err := executor.History(s.store, s.view, a)
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.runningOf(a)
+	live, err := executor.AttemptsUnderWay(s.store, s.campaign.Root)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range live {
-		gens = append(gens, executor.Generation{N: len(gens) + 1, Attempt: l.Attempt})
+		known := slices.ContainsFunc(gens, func(g executor.Generation) bool {
+			return g.Attempt.Key == l.Attempt.Key && g.Attempt.Ordinal == l.Attempt.Ordinal
+		})
+		if l.Address == a && !known {
+			gens = append(gens, executor.Generation{N: len(gens) + 1, Attempt: l.Attempt})
+		}
 	}
 	return gens, nil
 }
