@@ -136,7 +136,6 @@ func (a *app) verbs() []*cobra.Command {
 		a.checkCommand(),
 		a.graphCommand(),
 		a.queryCommand(),
-		a.affectedCommand(),
 		a.printCommand(),
 		a.varsCommand(),
 		a.initCommand(),
