@@ -136,6 +136,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.checkCommand(),
 		a.graphCommand(),
 		a.queryCommand(),
+		a.affectedCommand(),
 		a.printCommand(),
 		a.varsCommand(),
 		a.initCommand(),

@@ -1,0 +1,344 @@
+package lang
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// Outline is what can be said of an instance's run-time expressions before anything has run: what is
+// known is worked out, the rest stands as it is written. Two instances with equal outlines render alike
+// whenever what they depend on left the same. Comments, layout, and the names of locals are not in it.
+type Outline struct {
+	Parts []OutlinePart
+	// Names are the tasks, groups and references that the parts refer to, such as "task.lint". In a text
+	// the n-th of them (from 1) stands as its number between two marks.
+	Names []string
+	Words []string // the elements of the command that are known
+}
+
+// OutlinePart is one expression of an outline.
+type OutlinePart struct {
+	Name string // "prompt", "command", "vars", "env", "when" or "expand"
+	Text string
+}
+
+// Outline returns the outline of an instance that Load made, or of the template of an expand.
+func (c *Campaign) Outline(i *Instance) Outline {
+	if i.late == nil {
+		bug("instance %s was not made by Load or Expand", i.Address)
+	}
+	o := outliner{scope: i.late.scope(c.eval)}
+	d := i.late.def
+	o.body(i, d)
+	for _, a := range d.vars {
+		o.part("vars", a)
+	}
+	for _, a := range d.env {
+		o.part("env", a)
+	}
+	o.part("when", d.settings["when"])
+	for _, name := range []string{"items", "key"} {
+		o.part("expand", d.expand.arg(name))
+	}
+	return o.out
+}
+
+// outliner writes one outline.
+type outliner struct {
+	scope *scope
+	out   Outline
+	b     strings.Builder
+	bound []string // variables of the for expressions around
+	depth int      // of locals within locals
+}
+
+// maxLocals bounds locals within locals: a campaign with a cycle can be looked at.
+const maxLocals = 64
+
+func (o *outliner) body(i *Instance, d *taskDef) {
+	if d.body == nil {
+		return
+	}
+	if d.body.name != "prompt" {
+		o.words(d.body)
+		o.part(d.body.name, d.body)
+		return
+	}
+	switch p := i.late.prompt; {
+	case p == nil:
+	case p.verbatim:
+		o.out.Parts = append(o.out.Parts, OutlinePart{"prompt", strconv.Quote(p.text)})
+	case p.expression != nil:
+		o.part("prompt", &argument{name: "prompt", expression: p.expression})
+	}
+}
+
+// words notes the elements of a command that are known.
+func (o *outliner) words(a *argument) {
+	t, ok := a.syntax.(*hclsyntax.TupleConsExpr)
+	if a.name != "command" || !ok {
+		return
+	}
+	for _, e := range t.Exprs {
+		if v, ok := o.known(e); ok && v.Type() == cty.String && !v.IsNull() {
+			o.out.Words = append(o.out.Words, plain(v).AsString())
+		}
+	}
+}
+
+func (o *outliner) part(name string, a *argument) {
+	if a == nil {
+		return
+	}
+	o.b.Reset()
+	o.expr(a.syntax)
+	o.out.Parts = append(o.out.Parts, OutlinePart{name, o.b.String()})
+}
+
+// known returns the value of an expression that needs nothing that has to run first.
+func (o *outliner) known(e hclsyntax.Expression) (cty.Value, bool) {
+	if v, ok := literalValue(e); ok {
+		return v, true
+	}
+	x := analyze(e)
+	for i := range x.uses {
+		if o.late(&x.uses[i]) {
+			return cty.NilVal, false
+		}
+	}
+	v, ds := o.scope.eval(x)
+	return v, !ds.HasErrors() && v.IsWhollyKnown()
+}
+
+// late reports whether a name stands for something that is not known, or whose own name must not count.
+func (o *outliner) late(u *use) bool {
+	switch u.root {
+	case "task", "group", "reference", "item", "vars":
+		return true
+	}
+	for _, name := range o.bound {
+		if name == u.root {
+			return true
+		}
+	}
+	return false
+}
+
+// expr writes an expression: its value when that is known, else its form.
+func (o *outliner) expr(e hclsyntax.Expression) {
+	if v, ok := o.known(e); ok {
+		o.value(v)
+		return
+	}
+	switch e := e.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		o.traversal(e.Traversal)
+	case *hclsyntax.RelativeTraversalExpr:
+		o.expr(e.Source)
+		o.steps(e.Traversal)
+	case *hclsyntax.TemplateExpr:
+		o.template(e.Parts)
+	case *hclsyntax.FunctionCallExpr:
+		o.list("call "+e.Name, e.Args)
+	case *hclsyntax.ForExpr:
+		o.loop(e)
+	case *hclsyntax.ObjectConsExpr:
+		o.object(e)
+	case *hclsyntax.ObjectConsKeyExpr:
+		o.expr(e.Wrapped)
+	case *hclsyntax.ParenthesesExpr:
+		o.expr(e.Expression)
+	case *hclsyntax.IndexExpr:
+		o.list("index", []hclsyntax.Expression{e.Collection, e.Key})
+	case *hclsyntax.BinaryOpExpr:
+		o.list("binary "+operators[e.Op], children(e))
+	case *hclsyntax.UnaryOpExpr:
+		o.list("unary "+operators[e.Op], children(e))
+	case *hclsyntax.ConditionalExpr:
+		o.list("if", children(e))
+	case *hclsyntax.AnonSymbolExpr:
+		o.b.WriteString("each-of-splat")
+	default:
+		o.list(strings.TrimPrefix(fmt.Sprintf("%T", e), "*hclsyntax."), children(e))
+	}
+}
+
+// value writes a known value. Where a reference lies in it stands the number of that reference.
+func (o *outliner) value(v cty.Value) {
+	b, err := ctyjson.Marshal(plain(v), v.Type())
+	if err != nil {
+		o.b.WriteString(describeType(v)) // no value of a campaign: it has no JSON form
+		return
+	}
+	o.b.WriteString(o.mounts(unescapeHTML(string(b)), v))
+}
+
+// mounts replaces the paths of the references that a value was made with.
+func (o *outliner) mounts(text string, v cty.Value) string {
+	if !v.ContainsMarked() {
+		return text
+	}
+	marks := map[string]bool{}
+	_, paths := v.UnmarkDeepWithPaths()
+	for _, p := range paths {
+		for m := range p.Marks {
+			if s, ok := m.(sourceMark); ok && s.reference != "" {
+				marks[s.reference] = true
+			}
+		}
+	}
+	for _, r := range o.scope.ev.c.References {
+		if marks[r.Name] {
+			text = strings.ReplaceAll(text, referenceMount(r), o.token("reference."+r.Name))
+		}
+	}
+	return text
+}
+
+// template writes the parts of a template; those that are known become one text.
+func (o *outliner) template(parts []hclsyntax.Expression) {
+	text := ""
+	flush := func() {
+		if text != "" {
+			o.b.WriteString(" " + strconv.Quote(text))
+			text = ""
+		}
+	}
+	o.b.WriteString("(template")
+	for _, p := range parts {
+		if v, ok := o.known(p); ok {
+			if s, ok := convertTo(plain(v), cty.String); ok && !s.IsNull() && s.IsKnown() {
+				text += o.mounts(s.AsString(), v)
+				continue
+			}
+		}
+		flush()
+		o.b.WriteByte(' ')
+		o.expr(p)
+	}
+	flush()
+	o.b.WriteByte(')')
+}
+
+// list writes a word and expressions in brackets.
+func (o *outliner) list(word string, es []hclsyntax.Expression) {
+	o.b.WriteString("(" + word)
+	for _, e := range es {
+		o.b.WriteByte(' ')
+		o.expr(e)
+	}
+	o.b.WriteByte(')')
+}
+
+func (o *outliner) object(e *hclsyntax.ObjectConsExpr) {
+	o.b.WriteString("(object")
+	for _, it := range e.Items {
+		o.b.WriteByte(' ')
+		if word := hcl.ExprAsKeyword(it.KeyExpr); word != "" {
+			o.b.WriteString(strconv.Quote(word))
+		} else {
+			o.expr(it.KeyExpr)
+		}
+		o.b.WriteByte(' ')
+		o.expr(it.ValueExpr)
+	}
+	o.b.WriteByte(')')
+}
+
+func (o *outliner) loop(e *hclsyntax.ForExpr) {
+	o.b.WriteString("(for " + e.KeyVar + " " + e.ValVar + " " + strconv.FormatBool(e.Group) + " ")
+	o.expr(e.CollExpr)
+	n := len(o.bound)
+	o.bound = append(o.bound, e.KeyVar, e.ValVar)
+	for _, part := range []hclsyntax.Expression{e.KeyExpr, e.ValExpr, e.CondExpr} {
+		if part == nil {
+			o.b.WriteString(" none")
+			continue
+		}
+		o.b.WriteByte(' ')
+		o.expr(part)
+	}
+	o.bound = o.bound[:n]
+	o.b.WriteByte(')')
+}
+
+// traversal writes a reference: to tasks, groups and references by number, to a local by what it says.
+func (o *outliner) traversal(t hcl.Traversal) {
+	root := t.RootName()
+	name := ""
+	if len(t) > 1 {
+		if a, ok := t[1].(hcl.TraverseAttr); ok {
+			name = a.Name
+		}
+	}
+	switch {
+	case name != "" && (root == "task" || root == "group" || root == "reference"):
+		o.b.WriteString(o.token(root + "." + name))
+		o.steps(t[2:])
+	case root == "local" && o.local(name):
+		o.steps(t[2:])
+	default:
+		o.b.WriteString(root)
+		o.steps(t[1:])
+	}
+}
+
+// local writes the expression of a local; false when there is none.
+func (o *outliner) local(name string) bool {
+	d := o.scope.ev.decl.locals[name]
+	if d == nil || o.depth > maxLocals {
+		return false
+	}
+	bound := o.bound
+	o.bound = nil
+	o.depth++
+	o.expr(d.syntax)
+	o.depth--
+	o.bound = bound
+	return true
+}
+
+// token is what stands for a name.
+func (o *outliner) token(name string) string {
+	n := 0
+	for i, known := range o.out.Names {
+		if known == name {
+			n = i + 1
+		}
+	}
+	if n == 0 {
+		o.out.Names = append(o.out.Names, name)
+		n = len(o.out.Names)
+	}
+	return tokenMark + strconv.Itoa(n) + tokenMark
+}
+
+func (o *outliner) steps(t hcl.Traversal) {
+	for _, s := range t {
+		switch s := s.(type) {
+		case hcl.TraverseAttr:
+			o.b.WriteString("." + s.Name)
+		case hcl.TraverseIndex:
+			o.b.WriteByte('[')
+			o.value(s.Key)
+			o.b.WriteByte(']')
+		case hcl.TraverseSplat:
+			o.b.WriteString("[*]")
+		}
+	}
+}
+
+// operators are the operators by what implements them.
+var operators = map[*hclsyntax.Operation]string{
+	hclsyntax.OpLogicalOr: "||", hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalNot: "!",
+	hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=",
+	hclsyntax.OpGreaterThan: ">", hclsyntax.OpGreaterThanOrEqual: ">=", hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=",
+	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpMultiply: "*", hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%",
+	hclsyntax.OpNegate: "neg",
+}
