@@ -44,6 +44,7 @@ type AgentChoice struct {
 	Args    []string
 	Model   string
 	Effort  string
+	Version string // what the program says of itself, where the campaign declares version = "key"
 }
 
 // Inflow is an output of a dependency, or pinned outside material, whose bytes count in the key.

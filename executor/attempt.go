@@ -28,7 +28,7 @@ type endedMsg struct {
 // attempt carries out one attempt of a stale node, in the order of the semantics page: started, run,
 // captured, judged, ended; each step is a record before the next one relies on it.
 func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision) endedMsg {
-	release, err := b.Store.Lock(ctx, dec.Key)
+	release, err := b.lockKey(ctx, inst.Address, dec.Key)
 	if err != nil {
 		m.err = err
 		return m
@@ -60,6 +60,25 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	}
 	m.duration = captured.Duration
 	return b.conclude(ctx, m, inst, &dec, &at, captured)
+}
+
+// sayAfter is how long a wait for another build may be silent.
+const sayAfter = 2 * time.Second
+
+// lockKey takes the right to run a key, so that it runs once for everybody who shares the store. A wait
+// that lasts says what it waits for.
+func (b *Builder) lockKey(ctx context.Context, a lang.Address, k cache.Key) (release func(), err error) {
+	got := make(chan struct{})
+	defer close(got)
+	long := b.After(sayAfter)
+	go func() {
+		select {
+		case <-long:
+			b.emit(event.Event{Kind: event.Notice, Address: a.String(), Text: "waits for an attempt of the same key, here or in another build that shares the store"})
+		case <-got:
+		}
+	}()
+	return b.Store.Lock(ctx, k)
 }
 
 // madeMeanwhile looks again under the lock: another address with the same manifest, or another

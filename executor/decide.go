@@ -30,6 +30,9 @@ type Decider struct {
 	Own      map[string]bool  // see [OwnFiles]; in no snapshot of the repository
 	Now      func() time.Time // display, and what "try again at 3 PM" means
 
+	// AgentVersion says which version of its program an agent has, where that counts in the key. nil: none.
+	AgentVersion func(*lang.Agent) (string, error)
+
 	// OnBlob, when set, is told of every blob that an answer rests on. It may be called concurrently.
 	OnBlob func(digest.Digest)
 

@@ -37,6 +37,7 @@ func (a *Action) writeWhat(m *manifestWriter) {
 		m.list("agent-argument", a.Agent.Args)
 		m.quoted("model", a.Agent.Model)
 		m.quoted("effort", a.Agent.Effort)
+		m.quoted("agent-version", a.Agent.Version)
 		m.block("prompt", a.Prompt.Canonical)
 	}
 	for _, arg := range a.Argv {

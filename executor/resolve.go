@@ -67,12 +67,23 @@ func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diag
 		return nil, nil, nil
 	}
 	a := newAction(inst, &r)
+	if err := d.addVersion(a, inst.Profile); err != nil {
+		return nil, nil, err
+	}
 	if err := d.addInflows(a, inst, &r, up); err != nil {
 		return nil, nil, err
 	}
 	var err error
 	a.Sources, err = d.sources(inst, a, up)
 	return a, nil, err
+}
+
+// addVersion asks for the version of the agent's program where the campaign wants it in the key.
+func (d *Decider) addVersion(a *Action, p *lang.Profile) (err error) {
+	if a.Kind == lang.Prompt && p != nil && p.Agent.Version == "key" && d.AgentVersion != nil {
+		a.Agent.Version, err = d.AgentVersion(p.Agent)
+	}
+	return err
 }
 
 // newAction copies what needs no look at files or results.

@@ -25,14 +25,15 @@ import (
 // session is a sound campaign together with its store and journal.
 type session struct {
 	*loaded
-	app    *app
-	store  *disk.Store
-	base   *graph.Graph // before any expansion; graph in loaded has the instances
-	view   *journal.View
-	files  *source.Files
-	placer *place.Placer
-	own    map[string]bool // executor.OwnFiles
-	held   *journal.Lock   // nil while the session does not hold the campaign
+	app      *app
+	store    *disk.Store
+	versions agentVersions
+	base     *graph.Graph // before any expansion; graph in loaded has the instances
+	view     *journal.View
+	files    *source.Files
+	placer   *place.Placer
+	own      map[string]bool // executor.OwnFiles
+	held     *journal.Lock   // nil while the session does not hold the campaign
 }
 
 // access says what a verb does to store and campaign state.
@@ -68,6 +69,7 @@ func (a *app) openSession(how access) (*session, error) {
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
 	s.placer = place.Open(l.campaign.Root, l.campaign.Out, s.files, store)
+	s.versions.app = a
 	s.base = l.graph
 	return s, s.readJournal()
 }
@@ -172,7 +174,7 @@ func (s *session) sweep() error {
 func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
-		Drivers: drivers, Pins: s.lock, Own: s.own, Now: time.Now,
+		Drivers: drivers, Pins: s.lock, Own: s.own, Now: time.Now, AgentVersion: s.versions.of,
 	}
 }
 

@@ -109,9 +109,15 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	if sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || !s.observeCampaign() {
 		return
 	}
+	for _, ag := range s.campaign.Agents {
+		if ag.Version == "key" {
+			return // stat does not see what a program says of itself
+		}
+	}
 	for i := range sum.Nodes {
-		if len(sum.Nodes[i].Warnings) > 0 {
-			return
+		inst, ok := s.instance(sum.Nodes[i].Address)
+		if len(sum.Nodes[i].Warnings) > 0 || !ok || !inst.Cache {
+			return // a task with cache = false is stale whatever stat says
 		}
 	}
 	seen, ok := s.files.Observed()
