@@ -35,6 +35,8 @@ type Action struct {
 	Timeout   time.Duration      `manifest:"out"`
 	Idle      time.Duration      `manifest:"out"`
 	Contracts []lang.Output      `manifest:"out"` // keyed apart, in the verdict
+	Profile   string             `manifest:"out"` // name of the rung; what it says is in Agent and Env
+	Budget    lang.Budget        `manifest:"out"` // what one attempt may use
 }
 
 // AgentChoice is the part of an agent and profile that can change what a prompt produces.

@@ -1,23 +1,38 @@
 package executor
 
 import (
+	"fmt"
+
+	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
 // admission decides which queued node may start: it needs one of the build's jobs, a slot of its
-// agent's pool and, by its weight, slots of its own pool. Nodes that need the same pools wait in one
-// line, so a full pool costs one look, not one a node.
+// agent's pool and, by its weight, slots of its own pool, and none of them may be paused. Nodes that
+// need the same wait in one line, so a full pool costs one look, not one a node.
 type admission struct {
-	jobs  int // free
-	slots map[string]int
-	lines map[poolPair]*line
-	order []poolPair // in order of first use
+	campaign *lang.Campaign
+	jobs     int // free
+	slots    map[string]int
+	lines    map[string]*line
+	order    []*line // in order of first use
+	paused   map[pause.Account]bool
+	// afford, when set, says whether the money for a node is there.
+	afford func(graph.NodeID) bool
 }
 
-type poolPair struct{ agent, task string }
+// needs is what one rung of an agent takes to start: slots of pools, and an account that is not paused.
+// A command has one rung without an account.
+type needs struct {
+	account     pause.Account
+	agent, task string
+}
 
-type line struct{ ids []waiting }
+type line struct {
+	rungs []needs
+	ids   []waiting
+}
 
 type waiting struct {
 	id     graph.NodeID
@@ -25,75 +40,140 @@ type waiting struct {
 }
 
 func newAdmission(b *Builder) admission {
-	a := admission{jobs: max(b.Jobs, 1), slots: map[string]int{}, lines: map[poolPair]*line{}}
+	a := admission{
+		campaign: b.Campaign, jobs: max(b.Jobs, 1), slots: map[string]int{}, lines: map[string]*line{},
+		paused: map[pause.Account]bool{},
+	}
 	for _, p := range b.Campaign.Pools {
 		a.slots[p.Name] = p.Slots
 	}
 	return a
 }
 
-func poolsOf(inst *lang.Instance) poolPair {
-	p := poolPair{task: inst.Pool}
-	if inst.Profile != nil && inst.Profile.Agent.Pool != inst.Pool {
-		p.agent = inst.Profile.Agent.Pool
+// rungsOf lists the profiles that may run an instance, best first; none for a command.
+func rungsOf(c *lang.Campaign, inst *lang.Instance) []*lang.Profile {
+	if inst.Profile == nil {
+		return nil
 	}
-	return p
+	rungs := []*lang.Profile{inst.Profile}
+	for _, name := range inst.Profile.Fallback {
+		if p, ok := c.Profile(name); ok {
+			rungs = append(rungs, p)
+		}
+	}
+	return rungs
+}
+
+// accountOfAgent is what the provider of an agent limits.
+func accountOfAgent(a *lang.Agent) pause.Account {
+	if a.Pool != "" {
+		return pause.Account{Pool: a.Pool}
+	}
+	return pause.Account{Agent: a.Name}
+}
+
+func (a *admission) needsOf(inst *lang.Instance) []needs {
+	rungs := rungsOf(a.campaign, inst)
+	if len(rungs) == 0 {
+		return []needs{{task: inst.Pool}}
+	}
+	out := make([]needs, len(rungs))
+	for i, p := range rungs {
+		out[i] = needs{account: accountOfAgent(p.Agent), task: inst.Pool}
+		if p.Agent.Pool != inst.Pool {
+			out[i].agent = p.Agent.Pool
+		}
+	}
+	return out
 }
 
 func (a *admission) push(id graph.NodeID, inst *lang.Instance) {
-	p := poolsOf(inst)
-	l := a.lines[p]
+	rungs := a.needsOf(inst)
+	key := fmt.Sprint(rungs)
+	l := a.lines[key]
 	if l == nil {
-		l = &line{}
-		a.lines[p] = l
-		a.order = append(a.order, p)
+		l = &line{rungs: rungs}
+		a.lines[key] = l
+		a.order = append(a.order, l)
 	}
 	l.ids = append(l.ids, waiting{id, max(inst.Weight, 1)})
 }
 
-// pop takes the queued node with the smallest id that may start, and its slots with it.
-func (a *admission) pop() (graph.NodeID, bool) {
+// pop takes the queued node with the smallest id that may start, the rung that runs it, and its slots
+// with it.
+func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 	if a.jobs == 0 {
-		return 0, false
+		return 0, 0, false
 	}
 	var best *line
-	var pools poolPair
-	for _, p := range a.order {
-		l := a.lines[p]
-		if len(l.ids) > 0 && a.fits(p, l.ids[0].weight) && (best == nil || l.ids[0].id < best.ids[0].id) {
-			best, pools = l, p
+	for _, l := range a.order {
+		if len(l.ids) == 0 || best != nil && l.ids[0].id >= best.ids[0].id {
+			continue
+		}
+		if n, fits := a.rungFor(l); fits {
+			best, rung = l, n
 		}
 	}
 	if best == nil {
-		return 0, false
+		return 0, 0, false
 	}
 	w := best.ids[0]
 	best.ids = best.ids[1:]
-	a.take(pools, w.weight, 1)
-	return w.id, true
+	a.take(best.rungs[rung], w.weight, 1)
+	return w.id, rung, true
 }
 
-func (a *admission) fits(p poolPair, weight int) bool {
-	return (p.agent == "" || a.slots[p.agent] >= 1) && (p.task == "" || a.slots[p.task] >= weight)
-}
-
-func (a *admission) take(p poolPair, weight, sign int) {
-	a.jobs -= sign
-	if p.agent != "" {
-		a.slots[p.agent] -= sign
+// rungFor chooses the rung for the head of a line: the first whose account is not paused. A rung that is
+// only busy is waited for.
+func (a *admission) rungFor(l *line) (int, bool) {
+	head := l.ids[0]
+	for i, n := range l.rungs {
+		if a.holds(n) {
+			continue
+		}
+		fits := (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= head.weight)
+		return i, fits && (n.account == pause.Account{} || a.afford == nil || a.afford(head.id))
 	}
-	if p.task != "" {
-		a.slots[p.task] -= sign * weight
+	return 0, false
+}
+
+// holds reports whether a pause keeps a rung from starting.
+func (a *admission) holds(n needs) bool {
+	return a.paused[n.account] || n.agent != "" && a.paused[pause.Account{Pool: n.agent}] ||
+		n.task != "" && a.paused[pause.Account{Pool: n.task}]
+}
+
+func (a *admission) take(n needs, weight, sign int) {
+	a.jobs -= sign
+	if n.agent != "" {
+		a.slots[n.agent] -= sign
+	}
+	if n.task != "" {
+		a.slots[n.task] -= sign * weight
 	}
 }
 
 // release gives back what pop took for the node.
-func (a *admission) release(inst *lang.Instance) {
-	a.take(poolsOf(inst), max(inst.Weight, 1), -1)
+func (a *admission) release(inst *lang.Instance, rung int) {
+	a.take(a.needsOf(inst)[rung], max(inst.Weight, 1), -1)
+}
+
+// blockedBy names the accounts that keep a queued node from starting on any rung, in order of rungs.
+func (a *admission) blockedBy(inst *lang.Instance) []pause.Account {
+	var out []pause.Account
+	for _, n := range a.needsOf(inst) {
+		for _, acc := range []pause.Account{n.account, {Pool: n.agent}, {Pool: n.task}} {
+			if a.paused[acc] {
+				out = append(out, acc)
+				break
+			}
+		}
+	}
+	return out
 }
 
 func (a *admission) clear() {
-	for _, l := range a.lines {
+	for _, l := range a.order {
 		l.ids = nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/graph"
@@ -23,6 +24,7 @@ type endedMsg struct {
 	changed  bool  // a source changed before the start: decide again
 	err      error // trouble of this machine
 	duration time.Duration
+	end      agent.End // what the agent's own words say
 }
 
 // attempt carries out one attempt of a stale node, in the order of the semantics page: started, run,
@@ -106,6 +108,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 		return at, err
 	}
 	if dec.Action.Kind == lang.Prompt {
+		at.Rung = dec.Action.Profile
 		if at.Prompt, err = cache.PutBytes(b.Store, []byte(b.fullPrompt(dec.Action))); err != nil {
 			return at, err
 		}
@@ -121,7 +124,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 
 // conclude turns what was captured into an outcome and a verdict, and makes both visible.
 func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
-	captured = b.readUsage(dec.Action, captured)
+	captured, m.end = b.readUsage(dec.Action, captured)
 	at.Captured, at.State = &captured, cache.CapturedState
 	if err := b.Store.Append(cache.CapturedRecord(at.Key, at.Ordinal, captured)); err != nil {
 		return b.unsaved(m, at, err)
@@ -131,7 +134,7 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 			return b.unsaved(m, at, err)
 		}
 	}
-	at.Outcome, at.Message = b.classify(dec.Action, captured)
+	at.Outcome, at.Message = b.classify(dec.Action, at.Rung, captured)
 	if err := b.judgeEnd(ctx, &m, dec, at); err != nil {
 		m.attempt, m.err = *at, err
 		return m
@@ -268,9 +271,9 @@ func (b *Builder) output(a lang.Address) func([]byte) {
 }
 
 // readUsage takes the files meant for the driver out of the outputs and adds what the agent reported.
-func (b *Builder) readUsage(a *Action, c cache.Captured) cache.Captured {
+func (b *Builder) readUsage(a *Action, c cache.Captured) (cache.Captured, agent.End) {
 	if a.Kind != lang.Prompt {
-		return c
+		return c, agent.End{}
 	}
 	var usage []byte
 	kept := c.Outputs[:0:0]
@@ -283,8 +286,9 @@ func (b *Builder) readUsage(a *Action, c cache.Captured) cache.Captured {
 		}
 	}
 	c.Outputs = kept
-	c.Usage = b.agentEnd(a, c, usage).Usage
-	return c
+	end := b.agentEnd(a, a.Profile, c, usage)
+	c.Usage = end.Usage
+	return c, end
 }
 
 // maxUsage bounds what is read of an agent's usage file.

@@ -8,6 +8,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -21,6 +22,7 @@ type Builder struct {
 	Journal *journal.Journal // nil for a plan
 	Sink    event.Sink
 	Account func(Account) // the ledger; nil: nothing is accounted
+	Pauses  pause.Dir     // pauses of accounts across builds; "": none are kept
 
 	Build    string                                 // build id
 	Who      string                                 // the person, for records

@@ -163,7 +163,7 @@ func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates [
 // attempt whose builder died between capture and judgement is classified now.
 func (d *Decider) mayCount(dec *Decision, c *cache.Attempt) bool {
 	if c.State == cache.CapturedState {
-		o, _ := d.classify(dec.Action, *c.Captured)
+		o, _ := d.classify(dec.Action, c.Rung, *c.Captured)
 		return o == cache.OK || o == cache.Partial
 	}
 	return c.Outcome == cache.OK || c.Outcome == cache.Partial || c.Outcome == cache.Rejected
@@ -180,7 +180,7 @@ func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *
 		}
 	}
 	if c.State == cache.CapturedState {
-		o, msg := d.classify(dec.Action, *c.Captured)
+		o, msg := d.classify(dec.Action, c.Rung, *c.Captured)
 		dec.Records = append(dec.Records, cache.EndedRecord(c.Key, c.Ordinal, o, msg, c.StartedAt))
 	}
 	dec.Answer, dec.Attempt, dec.Verdict = Fresh, c, v

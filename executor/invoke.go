@@ -162,7 +162,7 @@ func (b *Builder) workspace(a *Action, at *cache.Attempt) string {
 
 // classify turns the end of a process into an outcome. OK means only that nothing speaks against it:
 // the contract has the last word. For a prompt the agent's own stream counts, never the exit alone.
-func (d *Decider) classify(a *Action, c cache.Captured) (cache.Outcome, string) {
+func (d *Decider) classify(a *Action, rung string, c cache.Captured) (cache.Outcome, string) {
 	switch c.StoppedBy {
 	case stoppedByCrash:
 		return cache.Interrupted, "its build died"
@@ -179,7 +179,7 @@ func (d *Decider) classify(a *Action, c cache.Captured) (cache.Outcome, string) 
 		return cache.TimedOut, fmt.Sprintf("ran longer than %s", a.Timeout)
 	}
 	if a.Kind == lang.Prompt {
-		end := d.agentEnd(a, c, nil)
+		end := d.agentEnd(a, rung, c, nil)
 		return end.Class.Outcome(), end.Message
 	}
 	return classifyExit(c, d.lastLine(c.Log))
@@ -204,9 +204,9 @@ func classifyExit(c cache.Captured, last string) (cache.Outcome, string) {
 	return cache.Failed, how
 }
 
-// agentEnd asks the driver what the attempt's stream and files say.
-func (d *Decider) agentEnd(a *Action, c cache.Captured, usage []byte) agent.End {
-	driver, err := d.Drivers.Driver(a.Agent.Adapter)
+// agentEnd asks the driver of the rung that ran it what the attempt's stream and files say.
+func (d *Decider) agentEnd(a *Action, rung string, c cache.Captured, usage []byte) agent.End {
+	driver, err := d.Drivers.Driver(d.adapterOf(a, rung))
 	if err != nil {
 		return agent.End{Class: agent.Failed, Message: err.Error()}
 	}

@@ -36,6 +36,8 @@ var changesOf = map[string]func(*Action){
 	"Secrets":   func(a *Action) { a.Secrets = []lang.EnvVar{{Name: "S", Value: text("hush")}} },
 	"Timeout":   func(a *Action) { a.Timeout = time.Minute },
 	"Idle":      func(a *Action) { a.Idle = time.Minute },
+	"Profile":   func(a *Action) { a.Profile = "other" },
+	"Budget":    func(a *Action) { a.Budget.USD = 2 },
 	"Contracts": func(a *Action) { a.Contracts = []lang.Output{{Name: "findings"}} },
 }
 

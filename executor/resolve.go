@@ -93,7 +93,7 @@ func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
 		Absent: len(r.Absent), Salt: inst.Salt, Loop: inst.Address.Loop,
 		Inplace: inst.Workspace.Mode == lang.ModeInplace, GitInit: inst.Workspace.Git == "init",
 		Address: inst.Address, Mode: inst.Workspace.Mode, PassEnv: inst.PassEnv, Secrets: r.Secrets,
-		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs,
+		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs, Budget: inst.Budget,
 	}
 	if inst.OnTimeout == "accept" {
 		a.Accepted = inst.Timeout
@@ -110,6 +110,7 @@ func (a *Action) addAgent(p *lang.Profile) {
 	if p == nil || a.Kind != lang.Prompt {
 		return
 	}
+	a.Profile = p.Name
 	a.Agent = AgentChoice{
 		Adapter: p.Agent.Adapter, Command: p.Agent.Command, Model: p.Model, Effort: p.Effort,
 		Args: append(append([]string(nil), p.Agent.Args...), p.Args...),

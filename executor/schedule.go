@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
@@ -34,6 +35,10 @@ type scheduler struct {
 	resting int
 	backlog []question // decisions that wait for a place in toAsk
 	admit   admission
+	pauses  map[pause.Account]*accountPause // also of accounts that were paused and did no better since
+	resumed chan resumedMsg
+	holds   int // pauses begun, to number them
+	timers  int // pauses that will end by themselves
 	records *recorder
 	halted  string // why nothing new starts; "" while it may
 	begun   time.Time
@@ -64,6 +69,8 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		rested:  make(chan graph.NodeID),
 		quit:    make(chan struct{}),
 		admit:   newAdmission(b),
+		pauses:  map[pause.Account]*accountPause{},
+		resumed: make(chan resumedMsg),
 		records: newRecorder(b),
 		begun:   b.Now(),
 	}
@@ -73,6 +80,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, error) {
 	s.want(targets)
 	s.emit(event.Event{Kind: event.BuildStarted, Total: len(s.order)})
+	s.loadPauses()
 	for range runtime.GOMAXPROCS(0) {
 		go s.decideAll(ctx)
 	}
@@ -114,8 +122,9 @@ func (s *scheduler) loop(ctx context.Context) {
 		if s.open == 0 {
 			return
 		}
-		if s.stuck() {
-			panic("BUG: nodes are left and nothing is under way")
+		if s.idle() {
+			s.giveUp()
+			return
 		}
 		var ask chan question
 		var next question
@@ -134,15 +143,13 @@ func (s *scheduler) loop(ctx context.Context) {
 		case id := <-s.rested:
 			s.resting--
 			s.requeue(id)
+		case m := <-s.resumed:
+			s.resume(m)
 		case <-cancelled:
 			cancelled = nil
 			s.halt("the build was stopped")
 		}
 	}
-}
-
-func (s *scheduler) stuck() bool {
-	return s.asking == 0 && s.running == 0 && s.resting == 0
 }
 
 // ready is called when all dependencies of a node are done.
@@ -304,7 +311,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 		s.records.selected(dec.Action.Address, dec.Attempt, "found in the store")
 	}
 	if n.result.Found && !s.plan && s.b.Account != nil {
-		s.b.Account(accountOf(s.graph.Node(id).Instance, dec.Attempt, true))
+		s.b.Account(accountOf(s.b.Campaign, s.graph.Node(id).Instance, dec.Attempt, true))
 	}
 	s.done(ctx, id, IsFresh)
 }

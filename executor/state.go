@@ -27,6 +27,7 @@ const (
 	Cancelled              // done: the build stopped before it could run
 	WouldRun               // done, plan only: stale
 	Unknown                // done, plan only: cannot be decided until a dependency has run
+	Paused                 // done: its account is paused or its money spent, and nothing else could run
 	Expanded               // done: a template whose instances are nodes of their own now
 )
 
@@ -34,7 +35,7 @@ var stateNames = map[State]string{
 	Unwanted: "unwanted", Waiting: "waiting", Deciding: "deciding", Queued: "queued", Running: "running",
 	Resting: "resting", IsFresh: "fresh", Ran: "ran", Failed: "failed", Skipped: "skipped",
 	Cancelled: "cancelled", WouldRun: "stale", Unknown: "unknown",
-	Expanded: "expanded",
+	Paused: "paused", Expanded: "expanded",
 }
 
 // String returns the state as it is printed.
@@ -46,11 +47,11 @@ func (s State) Final() bool { return s >= IsFresh }
 // legal lists the transitions. set panics on any other, so state cannot be lost in a corner.
 var legal = map[State][]State{
 	Unwanted: {Waiting},
-	Waiting:  {Deciding, Skipped, Cancelled, Unknown},
+	Waiting:  {Deciding, Skipped, Cancelled, Unknown, Paused},
 	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded},
-	Queued:   {Running, Cancelled},
-	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding},
-	Resting:  {Queued, Cancelled},
+	Queued:   {Running, Cancelled, Paused},
+	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding, Queued, Paused},
+	Resting:  {Queued, Cancelled, Paused},
 }
 
 // nodeState is what the scheduler knows of a node. Only the scheduler goroutine touches it.
@@ -62,6 +63,7 @@ type nodeState struct {
 	result   NodeResult
 	tries    int // attempts in this build that used up a try
 	infra    int // attempts in this build that the machine spoiled
+	rung     int // the rung of its agent that ran it last
 	redone   int // decisions repeated because a source changed
 }
 

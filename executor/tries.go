@@ -23,15 +23,16 @@ const maxRedone = 5
 // start admits what may start.
 func (s *scheduler) start(ctx context.Context) {
 	for s.halted == "" {
-		id, ok := s.admit.pop()
+		id, rung, ok := s.admit.pop()
 		if !ok {
 			return
 		}
 		s.set(id, Running)
 		s.running++
-		inst, dec := s.graph.Node(id).Instance, s.nodes[id].decision
+		s.nodes[id].rung = rung
+		inst, dec := s.onRung(id), s.nodes[id].decision
 		go func() {
-			s.ended <- s.b.attempt(ctx, endedMsg{id: id}, inst, dec)
+			s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, dec)
 		}()
 	}
 }
@@ -39,8 +40,8 @@ func (s *scheduler) start(ctx context.Context) {
 // takeEnd takes the end of an attempt.
 func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	n := s.nodes[m.id]
-	inst := s.graph.Node(m.id).Instance
-	s.admit.release(inst)
+	s.admit.release(s.graph.Node(m.id).Instance, n.rung)
+	inst := s.onRung(m.id)
 	n.result.Duration += m.duration
 	if m.found && m.err != nil { // it is there, and only not in place: never a reason to pay for it again
 		s.fail(ctx, m.id, cache.Infra, m.err.Error())
@@ -54,6 +55,7 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	}
 	s.report(m, inst)
 	at := &m.attempt
+	s.takeGood(inst.Profile, at.Outcome)
 	n.result.Ordinal, n.result.Outcome, n.result.Message = at.Ordinal, at.Outcome, at.Message
 	n.result.Warnings = m.verdict.Warnings
 	switch {
@@ -67,6 +69,8 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 		s.takeUnjudged(ctx, m.id)
 	case at.Outcome == cache.OK || at.Outcome == cache.Partial:
 		s.takeSuccess(ctx, m)
+	case ofAccount(at.Outcome) && s.halted == "":
+		s.takeAccount(m, inst.Profile)
 	default:
 		s.takeFailure(ctx, m)
 	}
@@ -84,7 +88,7 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	})
 	s.records.ended(inst.Address, at)
 	if s.b.Account != nil {
-		s.b.Account(accountOf(inst, at, false))
+		s.b.Account(accountOf(s.b.Campaign, inst, at, false))
 	}
 }
 
@@ -185,9 +189,13 @@ func (s *scheduler) requeue(id graph.NodeID) {
 }
 
 // accountOf is the ledger line of an attempt.
-func accountOf(inst *lang.Instance, at cache.Attempt, hit bool) Account {
+func accountOf(c *lang.Campaign, inst *lang.Instance, at cache.Attempt, hit bool) Account {
 	acc := Account{Attempt: at, Hit: hit, Pool: inst.Pool}
-	if p := inst.Profile; p != nil {
+	p := inst.Profile
+	if rung, ok := c.Profile(at.Rung); ok {
+		p = rung
+	}
+	if p != nil {
 		acc.Profile, acc.Model = p.Name, p.Model
 		if acc.Pool == "" {
 			acc.Pool = p.Agent.Pool

@@ -170,7 +170,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 		Runner: runner, Reap: reap,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast,
-		KeepWork: f.keepWorkspaces, Grace: f.grace,
+		KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
 	}
 }
 
@@ -230,6 +230,7 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager) error 
 func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) error {
 	if !a.json {
 		printFailures(a.out, a.outTerm.Style(), s.loaded, sum)
+		printPaused(a.out, a.outTerm.Style(), sum)
 		printWarnings(a, sum)
 		line := sentence(sum.Total, sum.Counts)
 		if partial(s, sum) {
@@ -266,7 +267,7 @@ func (s *session) onFailure(addr lang.Address) string {
 }
 
 // buildCode says whether the campaign failed: on_failure alone decides, except that a target which a
-// failure skipped was asked for and is not there.
+// failure skipped was asked for and is not there. A failure outranks what only has to wait.
 func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) int {
 	if sum.Stopped {
 		return a.signalCode()
@@ -275,10 +276,13 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 	for _, id := range targets {
 		asked[s.graph.Node(id).Address] = true
 	}
-	code := exitOK
+	code, held := exitOK, exitOK
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		missing := r.State == executor.Failed || r.State == executor.Skipped || r.State == executor.Cancelled
+		if r.State == executor.Paused {
+			held = exitBudget
+		}
 		switch {
 		case missing && f.requireComplete,
 			r.State == executor.Failed && s.onFailure(r.Address) != "continue",
@@ -286,6 +290,9 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 			r.State == executor.Cancelled:
 			code = exitFailed
 		}
+	}
+	if code == exitOK {
+		return held
 	}
 	return code
 }

@@ -96,6 +96,7 @@ type attemptReport struct {
 	Message       string          `json:"message,omitempty"`
 	Reason        string          `json:"reason,omitempty"`
 	Build         string          `json:"build,omitempty"`
+	Rung          string          `json:"rung,omitempty"` // the profile that ran it
 	Captured      *cache.Captured `json:"captured,omitempty"`
 	Verdicts      []cache.Verdict `json:"verdicts,omitempty"`
 }
@@ -105,7 +106,7 @@ func showReport(c chosen) attemptReport {
 	r := attemptReport{
 		SchemaVersion: 1, Address: c.address.String(), N: c.gen.N, Selected: c.gen.Selected, Retried: c.gen.Retried,
 		Key: at.Key.String(), Ordinal: at.Ordinal, State: at.State, Outcome: at.Outcome, Message: at.Message,
-		Reason: at.Reason, Build: at.Build, Captured: at.Captured,
+		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Captured: at.Captured,
 	}
 	for _, v := range at.Verdicts {
 		r.Verdicts = append(r.Verdicts, v)
@@ -123,6 +124,9 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		{"key", fmt.Sprintf("%s, ordinal %d", at.Key.Short(), at.Ordinal)},
 		{"build", at.Build},
 		{"started", at.StartedAt.Local().Format("2006-01-02 15:04:05")},
+	}
+	if at.Rung != "" {
+		rows = append(rows, []string{"rung", at.Rung})
 	}
 	if at.Address != c.address.String() {
 		rows = append(rows, []string{"made as", at.Address + " in " + at.Campaign})

@@ -32,6 +32,7 @@ type statusReport struct {
 	SchemaVersion int             `json:"schema_version"`
 	Building      *journal.Holder `json:"building,omitempty"`
 	Nodes         []statusNode    `json:"nodes"`
+	Paused        []pausedReport  `json:"paused,omitempty"` // accounts of which nothing may start now
 	Counts        map[string]int  `json:"counts"`
 }
 
@@ -76,7 +77,7 @@ func (a *app) runStatus(targets []string) error {
 }
 
 func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lang.Address]executor.Live, h journal.Holder, held bool) error {
-	r := statusReport{SchemaVersion: 1, Counts: countNames(sum.Counts)}
+	r := statusReport{SchemaVersion: 1, Counts: countNames(sum.Counts), Paused: reportPauses(s.standingPauses())}
 	if held {
 		r.Building = &h
 	}
@@ -102,6 +103,9 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 	}
 	if err := ui.Table(a.out, nil, rows); err != nil {
 		return fmt.Errorf("write status: %w", err)
+	}
+	for _, p := range s.standingPauses() {
+		fmt.Fprintln(a.out, style.Warn(p.String()))
 	}
 	_, err := fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts))
 	return err

@@ -46,6 +46,7 @@ var rooms = []room{
 	{"executor/stamp", []string{"cache/digest", "executor/source"}},
 	{"executor/journal", []string{"lang", "cache", "cache/digest", "cache/recordlog", "cache/filelock", "executor/event"}},
 	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/recordlog", "cache/filelock"}},
+	{"executor/pause", nil},
 	{"executor/place", []string{"lang", "cache", "cache/digest", "executor/source", "executor/workspace"}},
 	{"executor/reference", []string{"lang", "cache", "cache/digest"}},
 	{"executor/sandbox", []string{"lang"}},
@@ -62,7 +63,7 @@ var rooms = []room{
 // or a concrete agent driver.
 var executorCore = []string{
 	"lang", "lang/prompt", "graph", "cache", "cache/digest", "cache/filelock",
-	"executor/agent", "executor/budget", "executor/contract", "executor/event", "executor/journal", "executor/ledger",
+	"executor/agent", "executor/budget", "executor/contract", "executor/event", "executor/journal", "executor/ledger", "executor/pause",
 	"executor/place", "executor/sandbox", "executor/source", "executor/stamp", "executor/workspace",
 }
 

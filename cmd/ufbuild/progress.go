@@ -54,6 +54,8 @@ func (p *plainSink) Emit(e event.Event) {
 		}
 	case event.NodeDone:
 		p.nodeDone(e)
+	case event.PoolPaused, event.PoolResumed:
+		p.line(p.style.Warn("note"), e.Text, "")
 	case event.Notice:
 		p.line("note", e.Address, e.Text)
 	}

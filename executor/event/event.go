@@ -21,6 +21,8 @@ const (
 	AttemptOutput  Kind = "attempt_output"  // Text is a chunk of the log, masked
 	AttemptEnded   Kind = "attempt_ended"   // Outcome, Message, Duration
 	NodeDone       Kind = "node_done"       // State is fresh, ran, failed, skipped or cancelled
+	PoolPaused     Kind = "pool_paused"     // Account, Until (zero: until a person acts), Message; Text says it all
+	PoolResumed    Kind = "pool_resumed"    // Account, Text
 	Notice         Kind = "notice"          // Text for the user
 	BuildEnded     Kind = "build_ended"     // Counts
 )
@@ -39,6 +41,8 @@ type Event struct {
 	Outcome  string         `json:"outcome,omitempty"`
 	Message  string         `json:"message,omitempty"`
 	Text     string         `json:"text,omitempty"`
+	Account  string         `json:"account,omitempty"` // "pool NAME", or "agent NAME" of one without a pool
+	Until    time.Time      `json:"until,omitzero"`
 	Duration time.Duration  `json:"duration_ns,omitempty"`
 	Total    int            `json:"total,omitempty"`
 	Counts   map[string]int `json:"counts,omitempty"`

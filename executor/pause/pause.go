@@ -1,0 +1,137 @@
+// Package pause keeps which accounts of providers must not be used for now.
+//
+// # The nouns
+//
+// An [Account] is what a provider limits: a pool, which all agents of one account share, or an agent
+// without one. A [Pause] says why nothing of an account may start, and until when; one without an end
+// waits for a person to buy credit or to log in. A [Dir] keeps pauses across builds.
+//
+// # The promises
+//
+// One small file an account, replaced as a whole: a reader sees the pause before or after, never half of
+// one. What cannot be read counts as no pause, since the provider will say so again.
+//
+// # The dangers
+//
+// Until is wall-clock time, so that it means something after a restart. A clock that steps makes a pause
+// longer or shorter, and changes nothing else.
+package pause
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Account is what a provider limits. One of the fields is set.
+type Account struct {
+	Pool  string `json:"pool,omitempty"`
+	Agent string `json:"agent,omitempty"` // of an agent without a pool
+}
+
+// String returns the account as it reads in a sentence, such as "pool anthropic".
+func (a Account) String() string {
+	if a.Pool != "" {
+		return "pool " + a.Pool
+	}
+	return "agent " + a.Agent
+}
+
+// file names the account's file.
+func (a Account) file() string {
+	if a.Pool != "" {
+		return "pool-" + url.PathEscape(a.Pool) + ".json"
+	}
+	return "agent-" + url.PathEscape(a.Agent) + ".json"
+}
+
+// Pause says that nothing of an account may start.
+type Pause struct {
+	Account
+	Until  time.Time `json:"until,omitzero"` // zero: until a person has done something
+	Reason string    `json:"reason"`         // one line in the program's words
+	Count  int       `json:"count"`          // pauses in a row, with no attempt of the account between that did better
+	Build  string    `json:"build,omitempty"`
+}
+
+// Holds reports whether the pause still holds at now.
+func (p Pause) Holds(now time.Time) bool { return p.Until.IsZero() || now.Before(p.Until) }
+
+// String returns the pause as one line for people, in the location of its time.
+func (p Pause) String() string {
+	if p.Until.IsZero() {
+		return fmt.Sprintf("%s paused (%s)", p.Account, p.Reason)
+	}
+	return fmt.Sprintf("%s paused until %s (%s)", p.Account, p.Until.Format("15:04:05"), p.Reason)
+}
+
+// Dir is the directory that keeps pauses. Nothing is created before the first one.
+type Dir string
+
+// Save keeps a pause in place of an earlier one of its account.
+func (d Dir) Save(p Pause) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("BUG: a pause does not encode: " + err.Error())
+	}
+	if err := d.replace(p.file(), b); err != nil {
+		return fmt.Errorf("keep the pause of %s: %w", p.Account, err)
+	}
+	return nil
+}
+
+func (d Dir) replace(name string, b []byte) error {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(string(d), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(string(d), name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Drop forgets the pause of an account, if there is one.
+func (d Dir) Drop(a Account) error {
+	err := os.Remove(filepath.Join(string(d), a.file()))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("end the pause of %s: %w", a, err)
+	}
+	return nil
+}
+
+// All returns the pauses that are kept, in order of their accounts, also those that have run out.
+func (d Dir) All() []Pause {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return nil
+	}
+	var out []Pause
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		var p Pause
+		b, err := os.ReadFile(filepath.Join(string(d), e.Name()))
+		if err != nil || json.Unmarshal(b, &p) != nil || p.file() != e.Name() {
+			continue
+		}
+		out = append(out, p)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
+	return out
+}

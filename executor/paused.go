@@ -1,0 +1,222 @@
+package executor
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/pause"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// The wait after a rate limit that does not say how long: it doubles with each pause in a row, up to what
+// the shortest windows of providers take to reopen.
+const (
+	firstWait   = time.Minute
+	longestWait = 15 * time.Minute
+)
+
+// accountPause is what the scheduler knows of one account. Its timer carries the number it was started
+// with, so one that was overtaken by a longer pause ends nothing.
+type accountPause struct {
+	pause.Pause
+	number  int
+	ticking bool // a timer will end it
+}
+
+// resumedMsg says that the timer of a pause is over.
+type resumedMsg struct {
+	account pause.Account
+	number  int
+}
+
+// loadPauses takes up what earlier builds left. A pause without an end is forgotten: a person may have
+// acted meanwhile, and the provider says it again if not.
+func (s *scheduler) loadPauses() {
+	if s.plan || s.b.Pauses == "" {
+		return
+	}
+	for _, p := range s.b.Pauses.All() {
+		switch now := s.b.Now(); {
+		case p.Until.IsZero():
+			s.note(s.b.Pauses.Drop(p.Account))
+		case p.Holds(now):
+			s.hold(p, p.Until.Sub(now))
+		default:
+			s.pauses[p.Account] = &accountPause{Pause: p} // only its count matters
+		}
+	}
+}
+
+// ofAccount reports whether an attempt ended for a reason that concerns its account and not its task.
+func ofAccount(o cache.Outcome) bool { return o == cache.RateLimited || o == cache.Account }
+
+// takeAccount pauses the account of an attempt and puts its node back in line: no try is used and no
+// slot is held.
+func (s *scheduler) takeAccount(m endedMsg, ran *lang.Profile) {
+	n := s.nodes[m.id]
+	s.pauseAccount(accountOfAgent(ran.Agent), m.end)
+	n.decision.Reason = Reason{Kind: LastFailed, Ordinal: m.attempt.Ordinal, Outcome: m.attempt.Outcome, Messages: nonEmpty(m.attempt.Message)}
+	s.set(m.id, Queued)
+	s.admit.push(m.id, s.graph.Node(m.id).Instance)
+}
+
+func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
+	p := pause.Pause{Account: acc, Reason: end.Message, Count: 1, Build: s.b.Build}
+	have := s.pauses[acc]
+	if have != nil {
+		p.Count = have.Count
+		if !s.admit.paused[acc] {
+			p.Count++ // attempts that were under way when the pause began say nothing new
+		}
+	}
+	if have != nil && s.admit.paused[acc] && have.Until.IsZero() {
+		return // said already
+	}
+	now := s.b.Now()
+	if end.Class != agent.RateLimited {
+		s.hold(p, 0)
+		return
+	}
+	wait := end.Wait
+	if wait <= 0 {
+		wait = s.defaultWait(p.Count)
+	}
+	if have != nil && s.admit.paused[acc] && have.Until.After(now.Add(wait)) {
+		return // it holds for longer already
+	}
+	p.Until = now.Add(wait)
+	s.hold(p, wait)
+}
+
+// defaultWait spreads the wait by a quarter upwards, so that builds that share an account do not come
+// back at the same moment.
+func (s *scheduler) defaultWait(count int) time.Duration {
+	d := firstWait
+	for i := 1; i < count && d < longestWait; i++ {
+		d *= 2
+	}
+	return time.Duration(float64(min(d, longestWait)) * (1 + s.b.Jitter()/4))
+}
+
+// hold lets nothing of an account start. A pause with an end resumes by itself.
+func (s *scheduler) hold(p pause.Pause, wait time.Duration) {
+	s.holds++
+	h := &accountPause{Pause: p, number: s.holds, ticking: !p.Until.IsZero()}
+	if have := s.pauses[p.Account]; have != nil && have.ticking {
+		s.timers-- // its timer counts for nothing any more
+	}
+	s.pauses[p.Account] = h
+	s.admit.paused[p.Account] = true
+	if s.b.Pauses != "" {
+		s.note(s.b.Pauses.Save(p))
+	}
+	s.emit(event.Event{Kind: event.PoolPaused, Account: p.Account.String(), Until: p.Until, Text: p.String(), Message: p.Reason, Duration: wait})
+	if p.Until.IsZero() {
+		return
+	}
+	s.timers++
+	after, m := s.b.After(wait), resumedMsg{p.Account, h.number}
+	go func() {
+		select {
+		case <-after:
+		case <-s.quit:
+			return
+		}
+		select {
+		case s.resumed <- m:
+		case <-s.quit:
+		}
+	}()
+}
+
+// resume ends a pause whose time is over.
+func (s *scheduler) resume(m resumedMsg) {
+	h := s.pauses[m.account]
+	if h == nil || h.number != m.number {
+		return
+	}
+	s.timers--
+	h.ticking = false
+	delete(s.admit.paused, m.account)
+	s.emit(event.Event{Kind: event.PoolResumed, Account: m.account.String(), Text: m.account.String() + " goes on"})
+}
+
+// takeGood notes that an account works: the next pause begins with the shortest wait again.
+func (s *scheduler) takeGood(ran *lang.Profile, o cache.Outcome) {
+	if ran == nil || o != cache.OK && o != cache.Partial && o != cache.Rejected {
+		return
+	}
+	acc := accountOfAgent(ran.Agent)
+	if s.pauses[acc] == nil || s.admit.paused[acc] {
+		return
+	}
+	s.pauses[acc] = nil
+	if s.b.Pauses != "" {
+		s.note(s.b.Pauses.Drop(acc))
+	}
+}
+
+// note tells of trouble that stops nothing.
+func (s *scheduler) note(err error) {
+	if err != nil {
+		s.emit(event.Event{Kind: event.Notice, Text: err.Error()})
+	}
+}
+
+// idle reports whether nothing is under way that could let a queued node start.
+func (s *scheduler) idle() bool {
+	return s.asking == 0 && s.running == 0 && s.resting == 0 && s.timers == 0
+}
+
+// giveUp ends what can only go on after a person has done something.
+func (s *scheduler) giveUp() {
+	if !slices.ContainsFunc(s.order, func(id graph.NodeID) bool { return s.nodes[id].state == Queued }) {
+		panic("BUG: nodes are left and nothing is under way")
+	}
+	for _, id := range s.order {
+		if s.nodes[id].state == Queued {
+			s.pauseNode(id, s.whyQueued(id))
+		}
+	}
+	s.pauseRest()
+	s.admit.clear()
+}
+
+// pauseNode ends a node that a later build goes on with.
+func (s *scheduler) pauseNode(id graph.NodeID, why string) {
+	s.nodes[id].result.Message = why
+	s.set(id, Paused)
+	s.open--
+}
+
+// pauseRest ends the nodes that wait for paused ones.
+func (s *scheduler) pauseRest() {
+	for _, id := range s.order {
+		if s.nodes[id].state == Waiting {
+			s.pauseNode(id, s.pausedCause(id))
+		}
+	}
+}
+
+func (s *scheduler) pausedCause(id graph.NodeID) string {
+	for _, e := range s.graph.Deps(id) {
+		if s.nodes[e.To].state == Paused {
+			return "waits for " + s.nodes[e.To].result.Address.String()
+		}
+	}
+	return "waits for what is paused"
+}
+
+// whyQueued says what keeps a queued node from starting.
+func (s *scheduler) whyQueued(id graph.NodeID) string {
+	for _, acc := range s.admit.blockedBy(s.graph.Node(id).Instance) {
+		if h := s.pauses[acc]; h != nil {
+			return h.Pause.String()
+		}
+	}
+	panic("BUG: " + s.graph.Node(id).Address.String() + " is queued, nothing is under way and nothing holds it")
+}
