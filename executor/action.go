@@ -21,6 +21,8 @@ type Action struct {
 	Env       []lang.EnvVar      `manifest:"in"`  // listed variables in order of name
 	Sources   []source.File      `manifest:"in"`  // path, digest, exec bit, target of links
 	Inflows   []Inflow           `manifest:"in"`  // what flowed in from dependencies, in order of first use
+	Start     digest.Digest      `manifest:"in"`  // the tree that the workspace starts from; zero for none
+	StartTree []byte             `manifest:"out"` // its encoded listing
 	Absent    int                `manifest:"in"`  // tolerated needs that left nothing
 	Outputs   []OutputSpec       `manifest:"in"`  // names, paths, tree globs
 	Salt      string             `manifest:"in"`  // text mixed into the key

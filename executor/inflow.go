@@ -33,7 +33,7 @@ func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, u
 		a.Inflows = append(a.Inflows, in)
 	}
 	a.orderInflows(inst)
-	return nil
+	return a.addStart(inst, up)
 }
 
 // contentOf is the digest of what a reader sees of an output: of a tree the files, without the record

@@ -38,7 +38,9 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 	if err := b.StorePinned(a); err != nil {
 		return nil, err
 	}
-	b.lay(inv, a)
+	if err := b.lay(inv, a); err != nil {
+		return nil, err
+	}
 	if a.Kind == lang.Command {
 		for _, t := range a.Argv {
 			inv.Argv = append(inv.Argv, t.Real)
@@ -70,18 +72,18 @@ func (b *Builder) secretValues(a *Action) []string {
 }
 
 // lay says which stored bytes lie where.
-func (b *Builder) lay(inv *Invocation, a *Action) {
+func (b *Builder) lay(inv *Invocation, a *Action) error {
 	for _, in := range a.Inflows {
-		m := Mount{Path: in.Mount, Digest: in.Digest, Tree: in.Tree, Mode: in.Mode}
-		switch {
-		case in.Absent:
-		case in.Inherit:
-			m.Path = ""
-			inv.Trees = append(inv.Trees, m)
-		default:
-			inv.Mounts = append(inv.Mounts, m)
+		if !in.Absent && in.Mount != "" {
+			inv.Mounts = append(inv.Mounts, Mount{Path: in.Mount, Digest: in.Digest, Tree: in.Tree, Mode: in.Mode})
 		}
 	}
+	if a.Start.IsZero() {
+		return nil
+	}
+	d, err := cache.PutBytes(b.Store, a.StartTree)
+	inv.Trees = append(inv.Trees, Mount{Digest: d, Tree: true})
+	return err
 }
 
 func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, a *Action, at *cache.Attempt) error {

@@ -125,7 +125,13 @@ func (m *manifestWriter) source(f source.File) {
 // stand: see [Action.orderInflows].
 func (a *Action) writeInflows(m *manifestWriter) {
 	for i, f := range a.Inflows {
+		if f.Inherit && f.Mount == "" {
+			continue // what all inherited trees come to is one line of its own
+		}
 		m.line(fmt.Sprintf("in%d %s", i+1, f.words()))
+	}
+	if !a.Start.IsZero() {
+		m.line("start " + a.Start.String())
 	}
 }
 
@@ -135,8 +141,6 @@ func (f *Inflow) words() string {
 		return "directory" // of a dependency; its outputs are inflows of their own
 	case f.Absent:
 		return "absent"
-	case f.Inherit:
-		return "inherit " + f.Content.String()
 	case f.Tree:
 		return "tree " + f.Content.String()
 	case f.Exec:

@@ -23,6 +23,8 @@ type left struct {
 	status  string // "ok", "partial", "failed", "skipped"
 	outputs []cache.Output
 	trees   map[string][]string // globs of tree outputs by name
+	// inherited says that its trees were started from others, so that not all in them is its own work.
+	inherited bool
 }
 
 // upstream answers lang's questions about the dependencies of one node. It is a snapshot: nothing in

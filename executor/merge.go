@@ -1,0 +1,140 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// parent is one tree that a workspace starts from.
+type parent struct {
+	from lang.Address
+	tree cache.Tree
+	own  bool // it was started from nothing, so all of it is its own work
+}
+
+// addStart works out the tree that the workspace starts from. What it comes to is in the manifest, not
+// where it came from, so parents may be renamed and reordered as far as the merge says the same.
+func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
+	var parents []parent
+	for _, in := range a.Inflows {
+		if !in.Inherit || in.Absent {
+			continue
+		}
+		t, err := readTree(up.cas, in.Digest)
+		if err != nil {
+			return err
+		}
+		parents = append(parents, parent{from: in.From, tree: t, own: !up.results[in.From].inherited})
+	}
+	if len(parents) == 0 {
+		return nil
+	}
+	merged, err := mergeTrees(parents, inst.Workspace.Prefer, inst.Workspace.Deletions == "any")
+	if err != nil {
+		return err
+	}
+	if a.StartTree, err = merged.Encode(); err != nil {
+		return fmt.Errorf("merge inherited trees: %w", err)
+	}
+	a.Start = digest.Of(a.StartTree)
+	return nil
+}
+
+// mergeTrees is the merge rule for a workspace that inherits from several tasks: the union of their
+// files. A path that one parent deleted is absent only if no other parent still carries it; with
+// deletionsAny one parent's deletion wins over copies that the others did not touch. Of two different
+// contents, the one that its parent left as inherited yields to the one that was changed. Two changed
+// ones are an error that names both parents, unless prefer names one of them.
+func mergeTrees(parents []parent, prefer []lang.Address, deletionsAny bool) (cache.Tree, error) {
+	m := merger{parents: parents, prefer: prefer, deletionsAny: deletionsAny}
+	paths := map[string]bool{}
+	for _, p := range parents {
+		for _, e := range p.tree.Entries {
+			paths[e.Path] = true
+		}
+	}
+	var out cache.Tree
+	var clashes []string
+	for path := range paths {
+		e, keep, clash := m.path(path)
+		switch {
+		case clash != "":
+			clashes = append(clashes, clash)
+		case keep:
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	if len(clashes) > 0 {
+		slices.Sort(clashes)
+		return out, fmt.Errorf("merge inherited trees: %s\nhint: name one of them in workspace.prefer", strings.Join(clashes, "\n"))
+	}
+	slices.SortFunc(out.Entries, func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+type merger struct {
+	parents      []parent
+	prefer       []lang.Address
+	deletionsAny bool
+}
+
+// carrier is one parent's version of a path.
+type carrier struct {
+	from    lang.Address
+	entry   cache.Entry
+	changed bool
+}
+
+func (m *merger) path(path string) (e cache.Entry, keep bool, clash string) {
+	carriers, deleted := m.carriers(path)
+	changed := slices.ContainsFunc(carriers, func(c carrier) bool { return c.changed })
+	if deleted && m.deletionsAny && !changed {
+		return e, false, ""
+	}
+	versions := distinct(carriers)
+	if len(versions) > 1 {
+		if own := distinct(slices.DeleteFunc(slices.Clone(carriers), func(c carrier) bool { return !c.changed })); len(own) > 0 {
+			versions = own
+		}
+	}
+	if len(versions) == 1 {
+		return versions[0].entry, true, ""
+	}
+	for _, a := range m.prefer {
+		for _, c := range carriers {
+			if c.from == a {
+				return c.entry, true, ""
+			}
+		}
+	}
+	return e, false, fmt.Sprintf("%s is one thing in %s and another in %s", path, versions[0].from, versions[1].from)
+}
+
+// carriers are the versions of a path, in order of the parents; deleted says that a parent deleted it.
+func (m *merger) carriers(path string) (carriers []carrier, deleted bool) {
+	for _, p := range m.parents {
+		i, ok := slices.BinarySearchFunc(p.tree.Entries, path, func(e cache.Entry, path string) int { return strings.Compare(e.Path, path) })
+		if ok {
+			carriers = append(carriers, carrier{p.from, p.tree.Entries[i], p.own || slices.Contains(p.tree.Changed, path)})
+			continue
+		}
+		deleted = deleted || slices.Contains(p.tree.Deleted, path)
+	}
+	return carriers, deleted
+}
+
+// distinct keeps the first carrier of each content.
+func distinct(carriers []carrier) []carrier {
+	var out []carrier
+	for _, c := range carriers {
+		if !slices.ContainsFunc(out, func(o carrier) bool { return o.entry == c.entry }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
