@@ -109,7 +109,12 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 	}
 	if dec.Action.Kind == lang.Prompt {
 		at.Rung = dec.Action.Profile
-		if at.Prompt, err = cache.PutBytes(b.Store, []byte(b.fullPrompt(dec.Action))); err != nil {
+		if at.Prompt, err = cache.PutBytes(b.Store, []byte(b.fullPrompt(dec))); err != nil {
+			return at, err
+		}
+	}
+	if f := dec.Feedback; f != nil {
+		if at.Feedback, err = cache.PutBytes(b.Store, agent.FeedbackFile(f.Messages)); err != nil {
 			return at, err
 		}
 	}

@@ -63,6 +63,7 @@ type Decision struct {
 	Verdict     cache.Verdict    // of Attempt under today's contracts
 	Records     []cache.Record   // what a build appends because of the decision: new verdicts, ends
 	Reason      Reason           // Stale
+	Feedback    *Feedback        // Stale: what the try before got wrong; nil for nothing
 	Place       place.State      // Fresh: whether the outputs are in place
 	Differ      []string         // paths that are missing or edited there
 	Diagnostics lang.Diagnostics // Broken

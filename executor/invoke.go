@@ -21,10 +21,14 @@ const usageOutput = ".usage"
 // keptPrefix marks files that a driver wants to read at the end.
 const keptPrefix = ".kept "
 
-// fullPrompt is what the agent gets: the rendered prompt and a section on the declared outputs. The
-// section is recorded with the attempt and is not in the key, so its wording may change.
-func (b *Builder) fullPrompt(a *Action) string {
-	return agent.Compose(a.Prompt.Real, a.Contracts, nil)
+// fullPrompt is what the agent gets: the rendered prompt, a section on the declared outputs, and what
+// the contract said of the try before. The sections are recorded with the attempt and are not in the key, so their wording may change.
+func (b *Builder) fullPrompt(dec *Decision) string {
+	var messages []string
+	if dec.Feedback != nil {
+		messages = dec.Feedback.Messages
+	}
+	return agent.Compose(dec.Action.Prompt.Real, dec.Action.Contracts, messages)
 }
 
 // invocation spells out an attempt for the runner.
@@ -48,7 +52,7 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		inv.Env = b.environment(a, at, nil)
 		return inv, nil
 	}
-	return inv, b.agentInvocation(inv, inst, a, at)
+	return inv, b.agentInvocation(inv, inst, dec, at)
 }
 
 // minPassed is the length in bytes from which the value of a passed variable is taken for a secret.
@@ -86,18 +90,22 @@ func (b *Builder) lay(inv *Invocation, a *Action) error {
 	return err
 }
 
-func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, a *Action, at *cache.Attempt) error {
+func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, dec *Decision, at *cache.Attempt) error {
+	a := dec.Action
 	driver, err := b.Drivers.Driver(a.Agent.Adapter)
 	if err != nil {
 		return err
 	}
-	full := b.fullPrompt(a)
+	full := b.fullPrompt(dec)
 	cmd, err := driver.Start(agent.Start{Profile: inst.Profile, Prompt: full, BudgetUSD: inst.Budget.USD})
 	if err != nil {
 		return err
 	}
 	inv.Argv, inv.Stdin = cmd.Argv, cmd.Stdin
 	inv.Files = append(inv.Files, File{Path: agent.PromptPath, Bytes: []byte(full), Mode: 0o444})
+	if dec.Feedback != nil {
+		dec.Feedback.lay(inv, a)
+	}
 	inv.Env = b.environment(a, at, cmd.Env)
 	outputs := append([]OutputSpec(nil), a.Outputs...)
 	outputs = append(outputs, OutputSpec{Name: usageOutput, Path: agent.UsagePath})

@@ -127,6 +127,7 @@ func (s *scheduler) takeFailure(ctx context.Context, m endedMsg) {
 	}
 	if s.halted == "" && s.triesAgain(n, inst, at) {
 		n.decision.Reason = Reason{Kind: LastFailed, Ordinal: at.Ordinal, Outcome: at.Outcome, Messages: nonEmpty(at.Message)}
+		n.decision.Feedback = feedbackOf(inst, at)
 		s.rest(m.id, s.pause(n, inst))
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/lang"
@@ -96,7 +97,8 @@ type attemptReport struct {
 	Message       string          `json:"message,omitempty"`
 	Reason        string          `json:"reason,omitempty"`
 	Build         string          `json:"build,omitempty"`
-	Rung          string          `json:"rung,omitempty"` // the profile that ran it
+	Rung          string          `json:"rung,omitempty"`    // the profile that ran it
+	Feedback      digest.Digest   `json:"feedback,omitzero"` // blob of what the try before was told to do better
 	Captured      *cache.Captured `json:"captured,omitempty"`
 	Verdicts      []cache.Verdict `json:"verdicts,omitempty"`
 }
@@ -106,7 +108,7 @@ func showReport(c chosen) attemptReport {
 	r := attemptReport{
 		SchemaVersion: 1, Address: c.address.String(), N: c.gen.N, Selected: c.gen.Selected, Retried: c.gen.Retried,
 		Key: at.Key.String(), Ordinal: at.Ordinal, State: at.State, Outcome: at.Outcome, Message: at.Message,
-		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Captured: at.Captured,
+		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Feedback: at.Feedback, Captured: at.Captured,
 	}
 	for _, v := range at.Verdicts {
 		r.Verdicts = append(r.Verdicts, v)
@@ -127,6 +129,9 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	}
 	if at.Rung != "" {
 		rows = append(rows, []string{"rung", at.Rung})
+	}
+	if !at.Feedback.IsZero() {
+		rows = append(rows, []string{"feedback", "had what the contract said of the try before"})
 	}
 	if at.Address != c.address.String() {
 		rows = append(rows, []string{"made as", at.Address + " in " + at.Campaign})
