@@ -159,8 +159,7 @@ func (l *loader) matches(g string) bool {
 		_, err := os.Lstat(filepath.Join(l.ev.src.dir, filepath.FromSlash(path.Clean(g))))
 		return err == nil
 	}
-	found, err := l.ev.src.Glob(g)
-	return err != nil || len(found) > 0
+	return l.ev.src.matchesAny(g)
 }
 
 // near returns a file with a name close to that of a path without wildcards.

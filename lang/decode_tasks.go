@@ -34,7 +34,8 @@ type taskDef struct {
 
 	dependsOn, after, tolerate, inherit, prefer []direct
 
-	deps     []dep // of everything but prompt files
+	deps     []dep                  // of everything but prompt files
+	byKey    map[string][]*Instance // of for_each
 	template *Instance
 	symbolic *Instance   // for checking a for_each without known keys; nil otherwise
 	cells    []*Instance // for expand: one for each matrix cell and loop, without a key

@@ -1,8 +1,8 @@
 package lang
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,27 +11,17 @@ import (
 // doubled, so that no text can pretend to hold a token.
 const tokenMark = "\u241f"
 
-// flowSet gathers the flows of one instance.
-type flowSet struct {
-	list    []Flow
-	byMount map[string]int
-	spare   []Flow // flows whose path occurs nowhere, in order of Needs
-}
-
 // flows decides what flows into the instance, numbers the mounts by first use, and writes the
 // canonical spelling of every text.
 func (r *renderer) flows() {
 	candidates := r.candidates()
-	mounts := make([]string, 0, len(candidates))
 	byMount := map[string]Flow{}
 	for _, f := range candidates {
 		if f.Mount != "" {
-			mounts = append(mounts, f.Mount)
 			byMount[f.Mount] = f
 		}
 	}
-	slices.SortFunc(mounts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
-	c := canonicalizer{mounts: mounts, index: map[string]int{}}
+	c := newCanonicalizer(byMount)
 	for i := range r.out.Argv {
 		r.out.Argv[i].Canonical = c.text(r.out.Argv[i].Real)
 	}
@@ -130,9 +120,20 @@ func (r *renderer) referenceFlows() []Flow {
 
 // canonicalizer replaces mounts by tokens numbered in order of first use.
 type canonicalizer struct {
-	mounts []string // longest first
-	order  []string // mounts met so far
-	index  map[string]int
+	mounts  map[string]Flow
+	lengths []int    // of mounts, longest first
+	order   []string // mounts met so far
+	index   map[string]int
+}
+
+func newCanonicalizer(mounts map[string]Flow) *canonicalizer {
+	seen := map[int]bool{}
+	for m := range mounts {
+		seen[len(m)] = true
+	}
+	lengths := slices.Sorted(maps.Keys(seen))
+	slices.Reverse(lengths)
+	return &canonicalizer{mounts: mounts, lengths: lengths, index: map[string]int{}}
 }
 
 func (c *canonicalizer) text(s string) string {
@@ -158,13 +159,16 @@ func (c *canonicalizer) text(s string) string {
 	return b.String()
 }
 
+// mountAt returns the longest mount that s starts with.
 func (c *canonicalizer) mountAt(s string) string {
 	if !strings.HasPrefix(s, MountDir) {
 		return ""
 	}
-	for _, m := range c.mounts {
-		if strings.HasPrefix(s, m) {
-			return m
+	for _, n := range c.lengths {
+		if n <= len(s) {
+			if _, ok := c.mounts[s[:n]]; ok {
+				return s[:n]
+			}
 		}
 	}
 	return ""

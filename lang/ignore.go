@@ -3,7 +3,6 @@ package lang
 import (
 	"slices"
 	"strings"
-
 )
 
 // ignoreMark starts a comment that silences a warning.

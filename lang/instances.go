@@ -119,8 +119,12 @@ func (l *loader) keep(d *taskDef, all []*Instance) {
 		all = []*Instance{&t}
 	}
 	d.task.Instances = all
+	d.byKey = make(map[string][]*Instance, len(d.each))
 	for n, i := range all {
 		i.late.order = n
+		if d.forEach != nil {
+			d.byKey[i.Address.Key] = append(d.byKey[i.Address.Key], i)
+		}
 		l.ev.byAddress[i.Address] = i
 	}
 }

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -12,7 +13,27 @@ type upstreamValues struct {
 	ev       *evaluator
 	up       Upstream
 	needed   map[Address]bool
+	count    map[string]int             // needed instances by task
+	keys     map[string]map[string]bool // needed keys by task
 	failures hcl.Diagnostics
+}
+
+func newUpstreamValues(ev *evaluator, i *Instance, up Upstream) *upstreamValues {
+	v := &upstreamValues{
+		ev: ev, up: up,
+		needed: make(map[Address]bool, len(i.Needs)),
+		count:  map[string]int{},
+		keys:   map[string]map[string]bool{},
+	}
+	for _, n := range i.Needs {
+		v.needed[n.On] = true
+		v.count[n.On.Task]++
+		if v.keys[n.On.Task] == nil {
+			v.keys[n.On.Task] = map[string]bool{}
+		}
+		v.keys[n.On.Task][n.On.Key] = true
+	}
+	return v
 }
 
 func (v *upstreamValues) task(name string, r reads) cty.Value {
@@ -57,23 +78,33 @@ func (v *upstreamValues) values(is []*Instance, r reads) []cty.Value {
 	return vals
 }
 
-// shaped gives a task's instances the form that the language page promises.
+// shaped gives a task's instances the form that the language page promises. Keys that the rendered
+// instance does not need are left out: its references can only mean those it needs.
 func (v *upstreamValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
-	vals := v.values(is, r)
-	all := cty.TupleVal(vals)
 	if d.forEach == nil {
-		return oneOrAll(d, is, vals, all)
+		vals := v.values(is, r)
+		return oneOrAll(d, is, vals, v.allOf(is, vals))
 	}
-	attrs := map[string]cty.Value{"all": all}
-	for n := 0; n < len(is); {
-		end := n
-		for end < len(is) && is[end].Address.Key == is[n].Address.Key {
-			end++
-		}
-		attrs[is[n].Address.Key] = oneOrAll(d, is[n:end], vals[n:end], cty.TupleVal(vals[n:end]))
-		n = end
+	attrs := map[string]cty.Value{"all": cty.DynamicVal}
+	if v.count[d.task.Name] == len(is) {
+		attrs["all"] = cty.TupleVal(v.values(is, r))
+	}
+	for key := range v.keys[d.task.Name] {
+		group := d.byKey[key]
+		vals := v.values(group, r)
+		attrs[key] = oneOrAll(d, group, vals, v.allOf(group, vals))
 	}
 	return cty.ObjectVal(attrs)
+}
+
+// allOf is the value of .all; unknown unless every instance is needed, since nothing refers to it then.
+func (v *upstreamValues) allOf(is []*Instance, vals []cty.Value) cty.Value {
+	for _, i := range is {
+		if !v.needed[i.Address] {
+			return cty.DynamicVal
+		}
+	}
+	return cty.TupleVal(vals)
 }
 
 // oneOrAll is the instance with all[…] where there is one instance or a series, else just all[…].
@@ -159,6 +190,10 @@ func (v *upstreamValues) text(i *Instance, o *Output, got OutputResult, wanted b
 	b, err := got.Read()
 	if err != nil {
 		v.fail("UFR101", i, o, "cannot be read: %v.", err)
+		return cty.UnknownVal(cty.String)
+	}
+	if !utf8.Valid(b) {
+		v.fail("UFR118", i, o, "is not UTF-8 text; use its path.")
 		return cty.UnknownVal(cty.String)
 	}
 	return cty.StringVal(string(b))

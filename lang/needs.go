@@ -119,7 +119,7 @@ func (l *loader) chosen(one dep, i *Instance) []*Instance {
 	}
 	if one.key != nil {
 		if key, ok := l.keyOf(one.key, i); ok {
-			all = withKey(all, key)
+			all = target.withKey(key)
 			if len(all) == 0 {
 				l.noSuchKey(one, key)
 			}
@@ -131,14 +131,12 @@ func (l *loader) chosen(one dep, i *Instance) []*Instance {
 	return all
 }
 
-func withKey(all []*Instance, key string) []*Instance {
-	var some []*Instance
-	for _, t := range all {
-		if t.Address.Key == key {
-			some = append(some, t)
-		}
+// withKey returns the instances of a key; all of them where the task has no keys.
+func (d *taskDef) withKey(key string) []*Instance {
+	if d.forEach == nil {
+		return d.task.Instances
 	}
-	return some
+	return d.byKey[key]
 }
 
 // lastOfEach returns the last loop of every series.

@@ -31,6 +31,9 @@ func tooDeep(b []byte, name string) (hcl.Range, int) {
 // suspicious reports whether the bytes could nest deeper than the limit.
 func suspicious(b []byte) bool {
 	depth, chunk, total := 0, 0, 0
+	if bytes.Count(b, []byte("%{")) > maxNesting {
+		return true
+	}
 	for i, c := range b {
 		switch c {
 		case '(', '[', '{':
@@ -59,40 +62,78 @@ func suspicious(b []byte) bool {
 	return total > maxChunk && (bytes.Contains(b, []byte("<<")) || bytes.Contains(b, []byte("/*")))
 }
 
+// level is one open bracket while tokens are walked.
+type level struct {
+	operators int  // since the last separator
+	lines     bool // a newline separates: in bodies and objects, not in lists, calls and templates
+}
+
 // deepestToken walks the tokens with a stack of brackets and counts operators between separators.
 func deepestToken(tokens hclsyntax.Tokens) (hcl.Range, int) {
-	operators := make([]int, 1, maxNesting+2)
-	for _, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenOParen, hclsyntax.TokenOBrack, hclsyntax.TokenOBrace,
-			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-			operators = append(operators, 0)
-		case hclsyntax.TokenCParen, hclsyntax.TokenCBrack, hclsyntax.TokenCBrace,
-			hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
-			if len(operators) > 1 {
-				operators = operators[:len(operators)-1]
+	levels := make([]level, 1, maxNesting+2)
+	levels[0].lines = true
+	directives := 0
+	for i, t := range tokens {
+		if t.Type == hclsyntax.TokenTemplateControl && i+1 < len(tokens) {
+			directives += directiveStep(string(tokens[i+1].Bytes))
+			if directives > maxNesting {
+				return t.Range, directives
 			}
-		case hclsyntax.TokenComma:
-			operators[len(operators)-1] = 0
-		case hclsyntax.TokenNewline:
-			if len(operators) == 1 {
-				operators[0] = 0
-			}
-		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash,
-			hclsyntax.TokenPercent, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenQuestion,
-			hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenGreaterThan,
-			hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThanEq:
-			operators[len(operators)-1]++
 		}
-		depth := len(operators) - 1
-		if depth > maxNesting {
+		top := &levels[len(levels)-1]
+		switch {
+		case opensLevel[t.Type]:
+			levels = append(levels, level{lines: t.Type == hclsyntax.TokenOBrace})
+		case closesLevel[t.Type]:
+			if len(levels) > 1 {
+				levels = levels[:len(levels)-1]
+			}
+		case t.Type == hclsyntax.TokenComma, t.Type == hclsyntax.TokenNewline && top.lines:
+			top.operators = 0
+		case deepensTree[t.Type]:
+			top.operators++
+		}
+		if depth := len(levels) - 1; depth > maxNesting {
 			return t.Range, depth
 		}
-		if operators[depth] > maxOperators {
-			return t.Range, operators[depth]
+		if n := levels[len(levels)-1].operators; n > maxOperators {
+			return t.Range, n
 		}
 	}
 	return hcl.Range{}, 0
+}
+
+// directiveStep says what %{ WORD does to the nesting of directives.
+func directiveStep(word string) int {
+	switch word {
+	case "if", "for":
+		return 1
+	case "endif", "endfor":
+		return -1
+	}
+	return 0
+}
+
+var (
+	opensLevel = tokenSet(hclsyntax.TokenOParen, hclsyntax.TokenOBrack, hclsyntax.TokenOBrace,
+		hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc)
+	closesLevel = tokenSet(hclsyntax.TokenCParen, hclsyntax.TokenCBrack, hclsyntax.TokenCBrace,
+		hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc)
+
+	// deepensTree are the tokens that add a level to the syntax tree without a bracket. Dots do not:
+	// a traversal is flat.
+	deepensTree = tokenSet(hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar,
+		hclsyntax.TokenSlash, hclsyntax.TokenPercent, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenQuestion,
+		hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenGreaterThan,
+		hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThanEq)
+)
+
+func tokenSet(types ...hclsyntax.TokenType) map[hclsyntax.TokenType]bool {
+	m := map[hclsyntax.TokenType]bool{}
+	for _, t := range types {
+		m[t] = true
+	}
+	return m
 }
 
 // templateTooDeep is tooDeep for the text of a template.

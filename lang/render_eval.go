@@ -33,12 +33,8 @@ func newRenderer(ev *evaluator, i *Instance, up Upstream) *renderer {
 	if i.late == nil {
 		bug("instance %s was not made by Load or Expand", i.Address)
 	}
-	needed := map[Address]bool{}
-	for _, n := range i.Needs {
-		needed[n.On] = true
-	}
 	r := &renderer{ev: ev, inst: i, late: i.late, marks: map[sourceMark]bool{}}
-	r.values = &upstreamValues{ev: ev, up: up, needed: needed}
+	r.values = newUpstreamValues(ev, i, up)
 	r.scope = &scope{ev: ev, inst: i.late, tasks: r.values, reader: &readRecorder{src: ev.src}}
 	return r
 }

@@ -29,6 +29,8 @@ type sources struct {
 	files map[string]*sourceEntry
 	order []string
 	globs map[string]globEntry
+
+	matched map[string]bool // by glob: whether it matches any file
 }
 
 type sourceEntry struct {
@@ -42,7 +44,7 @@ type globEntry struct {
 }
 
 func newSources(dir string) *sources {
-	return &sources{dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}}
+	return &sources{dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}, matched: map[string]bool{}}
 }
 
 // errTooLarge is wrapped by the error of a file over its limit.
@@ -126,11 +128,35 @@ func globBelow(dir, pattern string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search %s: %w", pattern, err)
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool {
-		return strings.HasPrefix(p, ".ufbuild/") || strings.HasPrefix(p, ".git/")
-	})
+	paths = slices.DeleteFunc(paths, internalPath)
 	slices.Sort(paths)
 	return paths, nil
+}
+
+// matchesAny reports whether a glob matches a file; it stops at the first.
+func (s *sources) matchesAny(pattern string) bool {
+	s.mu.Lock()
+	found, ok := s.matched[pattern]
+	s.mu.Unlock()
+	if ok {
+		return found
+	}
+	err := doublestar.GlobWalk(os.DirFS(s.dir), pattern, func(p string, _ fs.DirEntry) error {
+		if internalPath(p) {
+			return nil
+		}
+		return fs.SkipAll
+	}, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	found = errors.Is(err, fs.SkipAll)
+	s.mu.Lock()
+	s.matched[pattern] = found
+	s.mu.Unlock()
+	return found
+}
+
+// internalPath reports whether a file belongs to ufbuild or git.
+func internalPath(p string) bool {
+	return strings.HasPrefix(p, ".ufbuild/") || strings.HasPrefix(p, ".git/")
 }
 
 // exists reports whether a file or directory is there.

@@ -3,7 +3,6 @@ package lang
 import (
 	"slices"
 	"strings"
-
 )
 
 // String names the type for people, as in "a list of object".

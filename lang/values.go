@@ -83,6 +83,9 @@ func (l *loader) planTime(s *scope, a *argument) (cty.Value, bool) {
 		l.evalProblems(ds, a.place)
 		return cty.NilVal, false
 	}
+	if !a.usesRoot(instanceRoots...) {
+		a.constant = v // it is the same for every instance
+	}
 	return v, true
 }
 
