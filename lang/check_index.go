@@ -41,7 +41,7 @@ func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) 
 func (c *checker) elementOf(a, whole *typ, text string, key *typ, where hcl.Range) (f *typ, ok bool) {
 	switch a.shape {
 	case anyShape:
-		return a, true
+		return a.part(), true
 	case listShape, tupleShape:
 		return c.listElement(a, text, key, where)
 	case mapShape:

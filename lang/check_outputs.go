@@ -143,7 +143,11 @@ func (l *loader) checkInputs(d *taskDef, i *Instance) {
 			if !doublestar.ValidatePattern(g) || !staysBelow(g) || l.matches(g) {
 				continue
 			}
-			n := l.error("UF8102", elementRange(a.expression, k), "%s matches no file.", g).
+			severity := Error
+			if i.Workspace.Mode == ModeRepo {
+				severity = Warning // the workspace has every file anyway, so nothing is missing in it
+			}
+			n := l.put(severity, "UF8102", elementRange(a.expression, k), "%s matches no file.", g).
 				hint("Set allow_empty = true if that is fine.")
 			if near := l.near(g); near != "" {
 				n.Summary = g + " matches no file. Did you mean \"" + near + "\"?"

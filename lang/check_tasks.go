@@ -183,6 +183,7 @@ func (l *loader) checkBody(d *taskDef, roots *rootTypes, guarded []string, check
 		l.checkCommand(d.body, check(d.body))
 	case "prompt_text":
 		t := check(d.body)
+		l.notNull(d.body.place, t)
 		if !t.textual() {
 			l.error("UF2104", d.body.place, "prompt_text is %s and cannot be put into text.", t)
 		}
@@ -203,8 +204,16 @@ func (l *loader) checkPrompt(p *prompt, roots *rootTypes, guarded []string) {
 		return
 	}
 	t := l.checkTypes(p.expression, &checker{roots: roots, guarded: guarded})
+	l.notNull(p.place, t)
 	if !t.textual() {
 		l.error("UF2104", p.place, "The prompt is %s and cannot be put into text.", t)
+	}
+}
+
+// notNull reports a value that may be null where nothing has asked.
+func (l *loader) notNull(where hcl.Range, t *typ) {
+	if t.maybe != "" {
+		(&checker{probs: &l.problems}).mayBeNullAt(where, t)
 	}
 }
 
@@ -227,6 +236,7 @@ func (l *loader) checkCommand(a *argument, t *typ) {
 		parts = t.elems
 	}
 	for i, e := range parts {
+		l.notNull(elementRange(a.expression, i), e)
 		if !e.textual() || e.shape == nullShape {
 			l.error("UF7101", elementRange(a.expression, i), "command needs a list of strings, but this element is %s.", e)
 			a.broken = true

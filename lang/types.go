@@ -191,11 +191,21 @@ func (t *typ) alternatives() []*typ {
 	return []*typ{t}
 }
 
+// part is the type of a part of an unchecked value: it comes from the same contract.
+func (t *typ) part() *typ {
+	if t.maybe == "" {
+		return t
+	}
+	n := *t
+	n.maybe, n.key = "", ""
+	return &n
+}
+
 // elements is the type of the elements when a value is iterated; false when it cannot be.
 func (t *typ) elements() (key, elem *typ, ok bool) {
 	switch t.shape {
 	case anyShape:
-		return anyType, t, true
+		return anyType, t.part(), true
 	case listShape:
 		if t.set {
 			return t.elem, t.elem, true
