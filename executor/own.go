@@ -13,6 +13,10 @@ import (
 // what uses it and not every agent that reads the project. A declared input brings any of them back.
 func OwnFiles(c *lang.Campaign) map[string]bool {
 	own := map[string]bool{LockFile: true}
+	tests, _ := lang.TestFiles(c.Root) // what cannot be listed is in no snapshot either
+	for _, f := range tests {
+		own[f] = true
+	}
 	for _, f := range c.Files {
 		if isCampaignFile(f.Path) || strings.HasPrefix(f.Path, "prompts/") || strings.HasPrefix(f.Path, "schemas/") {
 			own[f.Path] = true

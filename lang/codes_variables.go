@@ -214,9 +214,4 @@ task "greet" {
   command = ["echo", "hello"]
 }
 `},
-	{
-		Code: "UF9901", Title: "A bug in ufbuild",
-		Explanation: `
-ufbuild itself failed while it looked at this text. That is never your fault: please report it, with the text.
-Other problems of the campaign are reported all the same.`},
 }

@@ -49,6 +49,9 @@ whether a change of the argument can make results stale; everything else is free
 	for _, block := range root.Blocks {
 		writeBlock(&b, block, "")
 	}
+	for _, block := range lang.TestSchema().Blocks { // of files that end in .test.hcl
+		writeBlock(&b, block, "")
+	}
 	b.WriteString("## Functions\n\n| function | what it gives | example | result |\n|---|---|---|---|\n")
 	for _, f := range lang.FunctionDocs() {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", cell(f.Signature), cell(f.Doc), cell(f.Example), cell(f.Result))

@@ -134,6 +134,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.cleanCommand(),
 		a.contractCommand(),
 		a.checkCommand(),
+		a.testCommand(),
 		a.graphCommand(),
 		a.queryCommand(),
 		a.affectedCommand(),
