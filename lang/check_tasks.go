@@ -1,6 +1,9 @@
 package lang
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
 
 // checkTypes runs the checker over an expression and marks it broken when it finds an error. c says
 // which symbols of an instance there are.
