@@ -292,7 +292,7 @@ func (b *Builder) readUsage(a *Action, c cache.Captured) (cache.Captured, agent.
 	}
 	c.Outputs = kept
 	end := b.agentEnd(a, a.Profile, c, usage)
-	c.Usage = end.Usage
+	c.Usage = b.priced(a, end.Usage)
 	return c, end
 }
 

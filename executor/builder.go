@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
@@ -23,6 +25,12 @@ type Builder struct {
 	Sink    event.Sink
 	Account func(Account) // the ledger; nil: nothing is accounted
 	Pauses  pause.Dir     // pauses of accounts across builds; "": none are kept
+
+	Ceiling  lang.Budget                                       // what may be spent until all is fresh; zero: no ceiling
+	Spent    budget.Spending                                   // by earlier builds, of the same account
+	SpentBy  []string                                          // their ids
+	Whole    bool                                              // all of the campaign is wanted: when it is fresh, the account is closed
+	Estimate func(a lang.Address, k cache.Key) ledger.Estimate // from history; nil: nothing is known
 
 	Build    string                                 // build id
 	Who      string                                 // the person, for records

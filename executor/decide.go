@@ -161,9 +161,10 @@ func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates [
 }
 
 // mayCount reports whether an attempt ended in a way that a passing contract can make good. An
-// attempt whose builder died between capture and judgement is classified now.
+// attempt whose builder died between capture and judgement is classified now, and so is one that cost more
+// than it might: a higher ceiling makes it good, and it is paid for.
 func (d *Decider) mayCount(dec *Decision, c *cache.Attempt) bool {
-	if c.State == cache.CapturedState {
+	if c.State == cache.CapturedState || c.Outcome == cache.OverBudget {
 		o, _ := d.classify(dec.Action, c.Rung, *c.Captured)
 		return o == cache.OK || o == cache.Partial
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -190,6 +191,9 @@ func (d *Decider) classify(a *Action, rung string, c cache.Captured) (cache.Outc
 	}
 	if a.Kind == lang.Prompt {
 		end := d.agentEnd(a, rung, c, nil)
+		if words, over := budget.Over(a.Budget, c.Usage); over && end.Class == agent.OK {
+			return cache.OverBudget, words
+		}
 		return end.Class.Outcome(), end.Message
 	}
 	return classifyExit(c, d.lastLine(c.Log))

@@ -218,5 +218,10 @@ func (s *scheduler) whyQueued(id graph.NodeID) string {
 			return h.Pause.String()
 		}
 	}
+	if s.budget != nil {
+		if why := s.budget.Why(s.estimate(id)); why != "" {
+			return why
+		}
+	}
 	panic("BUG: " + s.graph.Node(id).Address.String() + " is queued, nothing is under way and nothing holds it")
 }

@@ -15,7 +15,7 @@ const flushEvery = 50 * time.Millisecond
 
 // recorder writes the campaign's journal behind the scheduler. A journal record waits until the
 // store's records that it names are durable; one commit serves everything that gathered meanwhile.
-// A build that changes nothing writes nothing.
+// A build that changes nothing writes nothing, unless it closes the account of earlier ones.
 type recorder struct {
 	b    *Builder
 	in   chan journal.Record
@@ -96,12 +96,20 @@ func (r *recorder) flush(batch []journal.Record) error {
 }
 
 // close writes what is left and makes it durable.
-func (r *recorder) close(counts map[string]int) error {
+func (r *recorder) close(counts map[string]int, complete bool) error {
 	if r.b.Journal == nil {
 		return nil
 	}
+	if complete && len(r.b.SpentBy) > 0 && !r.used {
+		r.used = true
+		r.send(journal.BuildStarted(r.b.Who))
+	}
 	if r.used {
-		r.send(journal.BuildEnded(counts))
+		rec := journal.BuildEnded(counts)
+		if rec.Complete = complete; complete {
+			rec.Closes = r.b.SpentBy
+		}
+		r.send(rec)
 	}
 	close(r.in)
 	if err := <-r.done; err != nil {

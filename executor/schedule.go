@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/executor/place"
@@ -37,10 +38,12 @@ type scheduler struct {
 	admit   admission
 	pauses  map[pause.Account]*accountPause // also of accounts that were paused and did no better since
 	resumed chan resumedMsg
-	holds   int // pauses begun, to number them
-	timers  int // pauses that will end by themselves
+	holds   int             // pauses begun, to number them
+	timers  int             // pauses that will end by themselves
+	budget  *budget.Account // nil: there is no ceiling
 	records *recorder
 	halted  string // why nothing new starts; "" while it may
+	haltAs  State  // what becomes of what may not start
 	begun   time.Time
 }
 
@@ -60,7 +63,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 	if plan {
 		b.Journal = nil
 	}
-	return &scheduler{
+	s := &scheduler{
 		b: b, graph: b.Graph, plan: plan,
 		nodes:   newNodeStates(b.Graph.Len()),
 		toAsk:   make(chan question, 64),
@@ -72,8 +75,14 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		pauses:  map[pause.Account]*accountPause{},
 		resumed: make(chan resumedMsg),
 		records: newRecorder(b),
+		haltAs:  Cancelled,
 		begun:   b.Now(),
 	}
+	if !plan && b.Ceiling != (lang.Budget{}) {
+		s.budget = budget.New(b.Ceiling, b.Spent)
+		s.admit.afford = func(id graph.NodeID) bool { return s.budget.Fits(s.estimate(id)) }
+	}
+	return s
 }
 
 // run is the whole of a build.
@@ -93,7 +102,7 @@ func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, e
 	close(s.toAsk)
 	close(s.quit)
 	sum := s.summary(ctx)
-	return sum, s.records.close(countNames(sum.Counts))
+	return sum, s.records.close(countNames(sum.Counts), s.b.Whole && sum.complete())
 }
 
 // want marks what the targets need.
@@ -117,8 +126,11 @@ func (s *scheduler) want(targets []graph.NodeID) {
 // one message.
 func (s *scheduler) loop(ctx context.Context) {
 	cancelled := ctx.Done()
+	attempts, stop := context.WithCancel(ctx)
+	defer stop()
+	deadline := s.deadline()
 	for s.open > 0 {
-		s.start(ctx)
+		s.start(attempts)
 		if s.open == 0 {
 			return
 		}
@@ -148,6 +160,10 @@ func (s *scheduler) loop(ctx context.Context) {
 		case <-cancelled:
 			cancelled = nil
 			s.halt("the build was stopped")
+		case <-deadline:
+			deadline = nil
+			s.expire()
+			stop()
 		}
 	}
 }
@@ -363,7 +379,7 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 // leftBy is what a succeeded attempt hands to readers.
 func leftBy(a *Action, at cache.Attempt) left {
 	l := left{done: true, ok: true, status: string(at.Outcome), trees: map[string][]string{}, inherited: !a.Start.IsZero()}
-	if l.status == "" || at.Outcome == cache.Rejected {
+	if l.status == "" || at.Outcome == cache.Rejected || at.Outcome == cache.OverBudget {
 		l.status = string(cache.OK)
 	}
 	for _, o := range a.Outputs {
@@ -438,7 +454,7 @@ func skipVerb(withheld bool) string {
 func (s *scheduler) cancel(id graph.NodeID) {
 	n := s.nodes[id]
 	n.result.Message = s.halted
-	s.set(id, Cancelled)
+	s.set(id, s.haltAs)
 	s.open--
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -61,10 +62,11 @@ type nodeState struct {
 	left     left
 	decision Decision
 	result   NodeResult
-	tries    int // attempts in this build that used up a try
-	infra    int // attempts in this build that the machine spoiled
-	rung     int // the rung of its agent that ran it last
-	redone   int // decisions repeated because a source changed
+	tries    int              // attempts in this build that used up a try
+	infra    int              // attempts in this build that the machine spoiled
+	likely   *budget.Estimate // nil until asked for
+	rung     int              // the rung of its agent that ran it last
+	redone   int              // decisions repeated because a source changed
 }
 
 func newNodeStates(n int) []*nodeState {

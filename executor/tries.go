@@ -30,6 +30,7 @@ func (s *scheduler) start(ctx context.Context) {
 		s.set(id, Running)
 		s.running++
 		s.nodes[id].rung = rung
+		s.reserve(id)
 		inst, dec := s.onRung(id), s.nodes[id].decision
 		go func() {
 			s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, dec)
@@ -41,6 +42,7 @@ func (s *scheduler) start(ctx context.Context) {
 func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	n := s.nodes[m.id]
 	s.admit.release(s.graph.Node(m.id).Instance, n.rung)
+	s.spend(m)
 	inst := s.onRung(m.id)
 	n.result.Duration += m.duration
 	if m.found && m.err != nil { // it is there, and only not in place: never a reason to pay for it again
@@ -112,7 +114,10 @@ func (s *scheduler) takeTrouble(ctx context.Context, m endedMsg) {
 
 // stopped ends a running node because the build was stopped.
 func (s *scheduler) stopped(id graph.NodeID) {
-	s.set(id, Cancelled)
+	if s.haltAs == Paused {
+		s.nodes[id].result.Message = s.halted
+	}
+	s.set(id, s.haltAs)
 	s.open--
 }
 

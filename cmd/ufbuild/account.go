@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/ledger"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // ledgerDir holds the accounts across builds, beside the store: it survives a lost campaign directory.
@@ -29,4 +33,46 @@ func (s *session) account(l *ledger.Ledger, build string, warn func(error)) func
 			warn(err)
 		}
 	}
+}
+
+// fund tells a build what it may spend, what was spent of it, and what is likely to be needed.
+func (s *session) fund(b *executor.Builder, f buildFlags) error {
+	b.Whole = f.stamp && len(f.targets) == 0
+	b.Ceiling = s.campaign.Budget
+	if f.budget > 0 {
+		b.Ceiling.USD = f.budget
+	}
+	if b.Ceiling == (lang.Budget{}) {
+		return nil
+	}
+	entries, err := s.accounts()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Kind != ledger.Ran || e.Profile == "" || s.view.Closed(e.Build) {
+			continue
+		}
+		b.Spent.Add(e.Usage)
+		if !slices.Contains(b.SpentBy, e.Build) {
+			b.SpentBy = append(b.SpentBy, e.Build)
+		}
+	}
+	b.Estimate = s.estimates(entries)
+	return nil
+}
+
+// accounts are the entries of this campaign.
+func (s *session) accounts() ([]ledger.Entry, error) {
+	entries, lost, err := ledger.Read(s.ledgerDir(), ledger.Filter{Campaign: s.campaign.Root})
+	if lost > 0 {
+		fmt.Fprintf(s.app.err, "warning: ledger: %d damaged stretches were passed over; sums are lower bounds\n", lost)
+	}
+	return entries, err
+}
+
+// estimates answers what nodes are likely to take.
+func (s *session) estimates(entries []ledger.Entry) func(lang.Address, cache.Key) ledger.Estimate {
+	h := ledger.NewHistory(entries)
+	return func(a lang.Address, k cache.Key) ledger.Estimate { return h.Estimate(s.campaign.Root, a.String(), k) }
 }

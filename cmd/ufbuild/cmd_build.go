@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/contract"
@@ -30,6 +31,7 @@ type buildFlags struct {
 	keepWorkspaces  bool
 	requireComplete bool
 	grace           time.Duration
+	budget          float64 // dollars; 0: as the campaign says
 	logs            string
 	stamp           bool     // the nodes are those that targets name, so the answer may be remembered
 	targets         []string // as the user named them
@@ -44,12 +46,16 @@ func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs.BoolVar(&f.keepWorkspaces, "keep-workspaces", false, "keep the directories of attempts")
 	fs.BoolVar(&f.requireComplete, "require-complete", false, "exit 1 when any instance is missing")
 	fs.DurationVar(&f.grace, "grace", 10*time.Second, "time between SIGINT and SIGKILL when a build is stopped")
+	fs.Float64Var(&f.budget, "budget", 0, "start nothing paid above this many `USD`, counted since all was fresh")
 	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show: full, errors or none")
 }
 
 func (f *buildFlags) check() error {
 	if f.jobs < 1 {
 		return usageErrorf("--jobs %d: at least one attempt must be allowed to run", f.jobs)
+	}
+	if f.budget < 0 {
+		return usageErrorf("--budget %g: a ceiling is not negative", f.budget)
 	}
 	return oneOf("logs", f.logs, "full", "errors", "none")
 }
@@ -141,6 +147,9 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	defer func() { a.warn(accounts.Close()) }()
 	b := s.builder(build, f, j, work, runner)
 	b.Account = s.account(accounts, build, a.warn)
+	if err := s.fund(b, f); err != nil {
+		return err
+	}
 	if err := s.rescue(b, runner); err != nil {
 		return err
 	}
@@ -277,11 +286,17 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 		asked[s.graph.Node(id).Address] = true
 	}
 	code, held := exitOK, exitOK
+	over := map[lang.Address]bool{}
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		missing := r.State == executor.Failed || r.State == executor.Skipped || r.State == executor.Cancelled
-		if r.State == executor.Paused {
+		switch {
+		case r.State == executor.Failed && r.Outcome == cache.OverBudget && s.onFailure(r.Address) != "continue":
+			over[r.Address], held = true, exitBudget
+			continue
+		case r.State == executor.Paused, r.State == executor.Skipped && over[r.Cause] && asked[r.Address]:
 			held = exitBudget
+			continue
 		}
 		switch {
 		case missing && f.requireComplete,

@@ -36,6 +36,9 @@ type Record struct {
 	Targets []string       `json:"targets,omitempty"`
 	Nodes   []Node         `json:"nodes,omitempty"`
 	Counts  map[string]int `json:"counts,omitempty"`
+
+	Complete bool     `json:"complete,omitempty"` // build_ended: all of the campaign was fresh
+	Closes   []string `json:"closes,omitempty"`   // with it: the builds whose spending is over and done with
 }
 
 // Node is what a retry discards, or an undo brings back, at one address.

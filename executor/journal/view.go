@@ -16,6 +16,7 @@ type View struct {
 	Builds   []Build                    // oldest first
 	History  map[lang.Address][]Attempt // attempts of an address, oldest first, each once
 
+	closed    map[string]bool // builds before all was fresh
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
 	seen      map[historyKey]bool
 }
@@ -31,6 +32,7 @@ func newView() *View {
 		Last:      map[lang.Address]Selection{},
 		Ended:     map[lang.Address]Ended{},
 		History:   map[lang.Address][]Attempt{},
+		closed:    map[string]bool{},
 		discarded: map[Attempt]int{},
 		seen:      map[historyKey]bool{},
 	}
@@ -83,7 +85,23 @@ func (v *View) apply(r *Record) {
 	}
 }
 
+// Closed reports whether all of the campaign was fresh at the end of a build or since: what it spent is in
+// no budget any more.
+func (v *View) Closed(build string) bool { return v.closed[build] }
+
+func (v *View) close(r *Record) {
+	for _, b := range v.Builds {
+		v.closed[b.ID] = true
+	}
+	for _, id := range r.Closes {
+		v.closed[id] = true
+	}
+}
+
 func (v *View) endBuild(r *Record) {
+	if r.Complete {
+		v.close(r)
+	}
 	for i := range slices.Backward(v.Builds) {
 		if v.Builds[i].ID == r.Build {
 			v.Builds[i].Ended, v.Builds[i].Counts = r.Time, r.Counts

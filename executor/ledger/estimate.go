@@ -20,6 +20,7 @@ type place struct{ campaign, name string }
 type sample struct {
 	duration time.Duration
 	cost     *float64
+	tokens   *int64
 }
 
 // Basis says what an estimate was made from, best first.
@@ -36,6 +37,7 @@ const (
 type Estimate struct {
 	Duration time.Duration
 	CostUSD  *float64 // nil: the cost of none of them is known
+	Tokens   *int64   // input and output; nil: unknown
 	N        int      // how many attempts; 0: nothing is known
 	Basis    Basis
 }
@@ -48,7 +50,7 @@ func NewHistory(entries []Entry) *History {
 		if !e.good() {
 			continue
 		}
-		s := sample{e.Duration, e.Usage.CostUSD}
+		s := sample{e.Duration, e.Usage.CostUSD, tokensOf(e)}
 		h.byKey[e.Key] = append(h.byKey[e.Key], s)
 		at, task := place{e.Campaign, e.Address}, place{e.Campaign, taskOf(e.Address)}
 		h.byAddress[at] = append(h.byAddress[at], s)
@@ -72,20 +74,36 @@ func (h *History) Estimate(campaign, address string, key cache.Key) Estimate {
 	return Estimate{}
 }
 
+func tokensOf(e *Entry) *int64 {
+	if e.Usage.InputTokens == nil || e.Usage.OutputTokens == nil {
+		return nil
+	}
+	n := *e.Usage.InputTokens + *e.Usage.OutputTokens
+	return &n
+}
+
 func estimate(samples []sample, basis Basis) Estimate {
 	e := Estimate{N: len(samples), Basis: basis}
 	durations := make([]time.Duration, len(samples))
 	var costs []float64
+	var tokens []int64
 	for i, s := range samples {
 		durations[i] = s.duration
 		if s.cost != nil {
 			costs = append(costs, *s.cost)
+		}
+		if s.tokens != nil {
+			tokens = append(tokens, *s.tokens)
 		}
 	}
 	e.Duration = median(durations)
 	if len(costs) > 0 {
 		c := median(costs)
 		e.CostUSD = &c
+	}
+	if len(tokens) > 0 {
+		n := median(tokens)
+		e.Tokens = &n
 	}
 	return e
 }

@@ -1,0 +1,71 @@
+package budget_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/budget"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func usage(usd float64, tokens int64) cache.Usage {
+	return cache.Usage{CostUSD: &usd, InputTokens: &tokens, OutputTokens: ptr[int64](0)}
+}
+
+func TestAccount(t *testing.T) {
+	a := budget.New(lang.Budget{USD: 5}, budget.Spending{USD: 3.9, Unknown: 1})
+	one := budget.Estimate{USD: 1}
+	require.True(t, a.Fits(one))
+	a.Reserve(one)
+	require.True(t, a.Fits(budget.Estimate{USD: 0.1}), "exactly what is left")
+	require.True(t, a.Fits(budget.Estimate{}), "unknown counts as nothing")
+	require.Equal(t, "the budget does not reach: $3.90+ of $5.00, and this is likely to take $1.00", a.Why(one))
+	a.Release(one)
+	a.Spend(usage(0.5, 10))
+	require.False(t, a.Fits(one))
+	require.True(t, a.Fits(budget.Estimate{USD: 0.6}))
+	a.Spend(usage(0.6, 10))
+	require.Equal(t, "the budget is spent: $5.00+ of $5.00", a.Why(budget.Estimate{}))
+}
+
+func TestAccountOfTokens(t *testing.T) {
+	a := budget.New(lang.Budget{USD: 100, Tokens: 50}, budget.Spending{Tokens: 30})
+	require.True(t, a.Fits(budget.Estimate{Tokens: 20}))
+	require.Contains(t, a.Why(budget.Estimate{Tokens: 21}), "30 of 50 tokens, and this is likely to take 21 tokens")
+	a.Spend(usage(1, 20))
+	require.Equal(t, "the budget is spent: $1.00 of $100.00, 50 of 50 tokens", a.Why(budget.Estimate{}))
+}
+
+func TestOver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ceiling lang.Budget
+		used    cache.Usage
+		want    string
+	}{
+		"no ceiling":     {lang.Budget{}, usage(9, 9), ""},
+		"at it":          {lang.Budget{USD: 9, Tokens: 9}, usage(9, 9), ""},
+		"money":          {lang.Budget{USD: 8}, usage(9, 9), "it cost $9.00, and its budget is $8.00"},
+		"tokens":         {lang.Budget{USD: 9, Tokens: 8}, usage(9, 9), "it used 9 tokens, and its budget is 8"},
+		"unknown is not": {lang.Budget{USD: 1, Tokens: 1}, cache.Usage{InputTokens: ptr[int64](9)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, over := budget.Over(tt.ceiling, tt.used)
+			require.Equal(t, tt.want, got)
+			require.Equal(t, tt.want != "", over)
+		})
+	}
+}
+
+func TestPrice(t *testing.T) {
+	p := lang.Price{Input: 10, Cached: 1, Output: 100}
+	u := cache.Usage{InputTokens: ptr[int64](1_000_000), OutputTokens: ptr[int64](10_000)}
+	require.InDelta(t, 11, *budget.Price(p, u), 1e-9)
+	u.CachedTokens = ptr[int64](500_000)
+	require.InDelta(t, 6.5, *budget.Price(p, u), 1e-9)
+	u.OutputTokens = nil
+	require.Nil(t, budget.Price(p, u))
+}
