@@ -65,6 +65,7 @@ func (l *loader) tryValue(s *scope, x *expression, first bool) {
 		return
 	}
 	if _, ds := s.eval(x); ds.HasErrors() {
-		l.evalProblems(ds, x.place)
+		_, secret := l.secretUse(x)
+		l.discreetly(secret, ds, x.place)
 	}
 }

@@ -101,6 +101,13 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) {
 		l.error(code, a.place, "%s is too large.", name)
 		return
 	}
+	if strings.Contains(err.Error(), "escapes from parent") {
+		if code == "UF5001" {
+			code = "UF5002"
+		}
+		l.error(code, a.place, "%s leads out of the campaign directory by a link.", name)
+		return
+	}
 	cause := "cannot be read: " + lastCause(err)
 	if errors.Is(err, fs.ErrNotExist) {
 		cause = "no such file"

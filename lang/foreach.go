@@ -18,13 +18,13 @@ func (l *loader) eachKeys(d *taskDef) []eachKey {
 	if a.broken {
 		return nil
 	}
+	if u, secret := l.secretUse(a.expression); secret {
+		l.error("UF4005", u.place, "for_each keys become task names, which are printed; a sensitive variable must not reach them.")
+		return nil
+	}
 	v, ds := l.campaignScope().eval(a.expression)
 	if ds.HasErrors() {
 		l.evalProblems(ds, a.place)
-		return nil
-	}
-	if v.HasMark(secretMark{}) {
-		l.error("UF4005", a.place, "for_each keys become task names, which are printed; a sensitive variable must not reach them.")
 		return nil
 	}
 	v, _ = v.Unmark()

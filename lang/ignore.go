@@ -59,6 +59,9 @@ func (x *ignoreComment) silences(d *Diagnostic) bool {
 // Unignored returns the diagnostics without the warnings that "# ufbuild:ignore CODE" comments silence.
 // Load has done so for its own; this is for those of other packages about the same files.
 func (c *Campaign) Unignored(ds Diagnostics) Diagnostics {
+	if c.eval == nil {
+		return ds
+	}
 	return silence(ds, c.ignoreComments())
 }
 

@@ -91,10 +91,23 @@ func (l *loader) withoutFollowOns(ds Diagnostics) Diagnostics {
 }
 
 // Source returns the bytes of a file that was read while loading.
-func (c *Campaign) Source(file string) ([]byte, bool) { return c.eval.src.source(file) }
+func (c *Campaign) Source(file string) ([]byte, bool) {
+	if c.eval != nil {
+		return c.eval.src.source(file)
+	}
+	for _, f := range c.Files {
+		if f.Path == file {
+			return f.Bytes, true
+		}
+	}
+	return nil, false
+}
 
 // Task returns the task called name.
 func (c *Campaign) Task(name string) (*Task, bool) {
+	if c.eval == nil {
+		return findNamed(c.Tasks, name, func(t *Task) string { return t.Name })
+	}
 	if d, ok := c.eval.tasks[name]; ok {
 		return d.task, true
 	}
@@ -103,8 +116,20 @@ func (c *Campaign) Task(name string) (*Task, bool) {
 
 // Instance returns the instance at an address that is known at plan time.
 func (c *Campaign) Instance(a Address) (*Instance, bool) {
-	i, ok := c.eval.byAddress[a]
-	return i, ok
+	if c.eval != nil {
+		i, ok := c.eval.byAddress[a]
+		return i, ok
+	}
+	t, ok := c.Task(a.Task)
+	if !ok {
+		return nil, false
+	}
+	for _, i := range t.Instances {
+		if i.Address == a {
+			return i, true
+		}
+	}
+	return nil, false
 }
 
 // Group returns the group called name.

@@ -140,7 +140,7 @@ func (l *loader) evalLocal(d *localDef) {
 	s := &scope{ev: l.ev, reader: rec}
 	v, ds := s.eval(d.expression)
 	if ds.HasErrors() {
-		l.evalProblems(ds, d.place)
+		l.discreetly(d.taint, ds, d.place)
 		d.broken = true
 		return
 	}

@@ -63,11 +63,12 @@ func (l *loader) combine(d *taskDef, v cty.Value) []matrixCell {
 	seen := map[string]bool{}
 	for _, c := range cells {
 		label := strings.Join(c.labels, "-")
-		if seen[label] {
+		low := strings.ToLower(label)
+		if seen[low] {
 			l.error("UF4302", d.matrix.place, "Two combinations of the matrix are both called %q.", label)
 			continue
 		}
-		seen[label] = true
+		seen[low] = true
 		out = append(out, matrixCell{label, cty.ObjectVal(c.values)})
 	}
 	return out
@@ -101,11 +102,12 @@ func (l *loader) axis(d *taskDef, name string, v cty.Value) []matrixCell {
 			l.error("UF4302", where, "matrix.%s: %v.", name, err)
 			continue
 		}
-		if seen[label] {
+		low := strings.ToLower(label)
+		if seen[low] {
 			l.error("UF4302", where, "matrix.%s repeats %q.", name, label)
 			continue
 		}
-		seen[label] = true
+		seen[low] = true
 		cells = append(cells, matrixCell{label, e.WithMarks(marks)})
 	}
 	return cells

@@ -57,7 +57,7 @@ func campaignFiles(dir, first string) ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		n := e.Name()
-		if e.IsDir() || n != first && !isCampaignFile(n) {
+		if e.IsDir() || n != first && (n == mainFile || !isCampaignFile(n)) {
 			continue
 		}
 		names = append(names, n)

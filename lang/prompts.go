@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -110,6 +111,10 @@ func (l *loader) promptFile(a *argument, name string, verbatim bool) *prompt {
 
 func (l *loader) parsePrompt(name string, src []byte, verbatim bool) *prompt {
 	p := &prompt{path: name, verbatim: verbatim, deps: map[*taskDef][]dep{}}
+	if !utf8.Valid(src) {
+		l.error("UF1002", rangeOfByte(name, src, invalidByte(src)), "This is not UTF-8; all files must be UTF-8.")
+		return p
+	}
 	body, start, ok := l.frontMatter(name, src)
 	if !ok {
 		return p

@@ -29,6 +29,9 @@ func newTaskTypes(ev *evaluator) *taskTypes {
 func (x *taskTypes) declared(c *checker, root, name string) *typ {
 	switch root {
 	case "var":
+		if x.ev.sensitive[name] {
+			return typeOfCty(x.ev.variables.Type().AttributeType(name)) // nothing of its value is ever printed
+		}
 		return x.member(root, x.ev.variables, name)
 	case "local":
 		return x.local(c, name)
@@ -73,6 +76,9 @@ func (x *taskTypes) local(c *checker, name string) *typ {
 			return t
 		}
 		x.locals[name] = typeOfValue(d.value)
+		if d.taint {
+			x.locals[name] = typeOfCty(d.value.Type())
+		}
 		return x.locals[name]
 	}
 	if x.reader != nil && len(x.reader.tolerate) > 0 {

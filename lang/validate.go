@@ -16,7 +16,9 @@ func (l *loader) validate(d *variableDef) {
 			continue
 		}
 		v, ds := s.eval(cond.expression)
-		l.evalProblems(ds, cond.place)
+		if ds.HasErrors() {
+			l.discreetly(d.sensitive, ds, cond.place)
+		}
 		v = plain(v)
 		if ds.HasErrors() || !v.IsKnown() {
 			continue
@@ -32,7 +34,9 @@ func (l *loader) validate(d *variableDef) {
 func (l *loader) invalidValue(d *variableDef, s *scope, cond, msg *argument) {
 	text := "the value is not allowed."
 	v, ds := s.eval(msg.expression)
-	l.evalProblems(ds, msg.place)
+	if ds.HasErrors() {
+		l.discreetly(d.sensitive, ds, msg.place)
+	}
 	if out, ok := convertTo(plain(v), cty.String); ok && !ds.HasErrors() && out.IsKnown() && !out.IsNull() && !isSecret(v) {
 		text = out.AsString()
 	}

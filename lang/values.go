@@ -89,6 +89,15 @@ func (l *loader) planTime(s *scope, a *argument) (cty.Value, bool) {
 	return v, true
 }
 
+// discreetly reports problems of an evaluation; those of a secret without a word of its value.
+func (l *loader) discreetly(secret bool, ds hcl.Diagnostics, where hcl.Range) {
+	if secret {
+		l.error("UF2202", where, "This fails on the value of a sensitive variable.").because("What exactly is wrong would print it.")
+		return
+	}
+	l.evalProblems(ds, where)
+}
+
 // known reports an argument whose value comes from a task.
 func (l *loader) known(name string, x *expression) bool {
 	src, ok := l.lateSource(x)

@@ -120,6 +120,9 @@ func looksComposite(text string) bool {
 func (l *loader) assignExpression(d *variableDef, text, origin string, place hcl.Range) {
 	v, problem := constantFrom(text)
 	if problem != "" {
+		if d.sensitive {
+			problem = "the value is not a literal of the language."
+		}
 		l.error("UF9003", place, "var.%s: %s", d.node.name, problem).because("It was set by %s.", origin).
 			also(d.node.label, "the variable is declared here")
 		d.broken = true

@@ -88,7 +88,7 @@ task "too-many" {
 # want UF4003 @ 33:27 "The key "a/b" holds '/': use letters, digits and ".", "_", "-", "+"."
 # want UF4007 @ 33:45 "The keys "A" and "a" would share a directory on a disk that ignores case."
 # want UF4003 @ 37:27 "The key "not ok" holds ' ': use letters, digits and ".", "_", "-", "+"."
-# want UF4005 @ 41:14 "for_each keys become task names, which are printed; a sensitive variable must not reach them."
+# want UF4005 @ 41:21 "for_each keys become task names, which are printed; a sensitive variable must not reach them."
 # want UF4004 @ 45:14 "for_each needs a map or a set of strings, not a number."
 # want UF4201 @ 49:20 "loops must be known before the run starts, but it depends on task.src."
 # want UF4202 @ 53:13 "loops needs a number, not a string."
