@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -134,12 +137,19 @@ func runPage(t *testing.T, blocks []docBlock) {
 	}
 }
 
+// blockLimit is how long a script may take; one that takes seconds is no example.
+const blockLimit = 2 * time.Minute
+
 // runBlock runs one script where the one before ended.
 func runBlock(t *testing.T, scratch string, dir *string, script string) (printed string, code int) {
 	t.Helper()
 	stay := filepath.Join(scratch, "pwd")
-	cmd := exec.Command("sh", "-e", "-c", "trap 'pwd > "+stay+"' EXIT\n"+script)
+	ctx, cancel := context.WithTimeout(t.Context(), blockLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", "trap 'pwd > "+stay+"' EXIT\n"+script)
 	cmd.Dir = *dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + scratch, "USER=ann", "LANG=C", "TERM=dumb", "NO_COLOR=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.org",
@@ -150,7 +160,7 @@ func runBlock(t *testing.T, scratch string, dir *string, script string) (printed
 		require.NoError(t, err)
 	}
 	at, err := os.ReadFile(stay)
-	require.NoError(t, err)
+	require.NoError(t, err, "%s\n%s", context.Cause(ctx), out)
 	*dir = strings.TrimSpace(string(at))
 	return strings.ReplaceAll(string(out), scratch, "/home/ann"), cmd.ProcessState.ExitCode()
 }
