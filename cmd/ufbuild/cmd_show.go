@@ -20,6 +20,7 @@ type showFlags struct {
 	manifest  bool
 	history   bool
 	leftovers bool
+	tree      bool
 }
 
 func (a *app) showCommand() *cobra.Command {
@@ -45,7 +46,8 @@ attempts are kept and can be shown like any other.`,
 	fs.BoolVar(&f.manifest, "manifest", false, "print the manifest, the text whose digest is the key")
 	fs.BoolVar(&f.history, "history", false, "list all attempts of the task")
 	fs.BoolVar(&f.leftovers, "leftovers", false, "list files it left that are no output")
-	cmd.MarkFlagsMutuallyExclusive("output", "prompt", "manifest", "history", "leftovers")
+	fs.BoolVar(&f.tree, "tree", false, "list its trees, with what each added, changed and deleted of what it inherited")
+	cmd.MarkFlagsMutuallyExclusive("output", "prompt", "manifest", "history", "leftovers", "tree")
 	return cmd
 }
 
@@ -78,6 +80,8 @@ func (a *app) runShow(target string, f showFlags) error {
 		return a.showOutput(s, &at, f.output)
 	case f.leftovers:
 		return a.showLeftovers(s, &at)
+	case f.tree:
+		return a.showTrees(s, &at)
 	case a.json:
 		return a.printJSON(showReport(c))
 	}

@@ -130,6 +130,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.statusCommand(),
 		a.logCommand(),
 		a.showCommand(),
+		a.diffCommand(),
 		a.lsCommand(),
 		a.cleanCommand(),
 		a.contractCommand(),

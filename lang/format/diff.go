@@ -19,8 +19,13 @@ func Diff(name string, a, b []byte) string {
 	if bytes.Equal(a, b) {
 		return ""
 	}
+	return fmt.Sprintf("--- a/%s\n+++ b/%s\n", name, name) + Hunks(a, b)
+}
+
+// Hunks returns the change from a to b as the hunks of a unified diff, without the lines that name
+// the files; "" when they are equal.
+func Hunks(a, b []byte) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "--- a/%s\n+++ b/%s\n", name, name)
 	for _, h := range hunks(edits(diffLines(a), diffLines(b))) {
 		h.write(&out)
 	}
