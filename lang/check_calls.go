@@ -176,7 +176,9 @@ func (c *checker) callFailed(e *hclsyntax.FunctionCallExpr, err error) {
 // answer is "unknown" as long as lengths are. nil means ask the function.
 func structural(name string, args []*typ) *typ {
 	switch name {
-	case "concat", "setunion", "setintersection", "setsubtract", "coalescelist":
+	case "concat":
+		return concatenated(args)
+	case "setunion", "setintersection", "setsubtract", "coalescelist":
 		return listOf(elementUnion(args...))
 	case "reverse", "slice", "distinct", "tolist":
 		return listOf(elementUnion(args[0]))
@@ -198,6 +200,18 @@ func structural(name string, args []*typ) *typ {
 		return anyType
 	}
 	return nil
+}
+
+// concatenated is a list as long as all its parts are when they are written out.
+func concatenated(args []*typ) *typ {
+	var elems []*typ
+	for _, a := range args {
+		if a.shape != tupleShape {
+			return listOf(elementUnion(args...))
+		}
+		elems = append(elems, a.elems...)
+	}
+	return tupleOf(elems)
 }
 
 // elementUnion is any of the elements of the arguments; any when one cannot be iterated.
@@ -296,7 +310,9 @@ func (c *checker) try(e *hclsyntax.FunctionCallExpr) *typ {
 			c.check(a) // nothing is left to fall back to: report it as it is
 			return anyType
 		}
-		c.neverSucceeds(failed, "the fallback is always taken")
+		if !c.variable(a) {
+			c.neverSucceeds(failed, "the fallback is always taken")
+		}
 	}
 	if len(e.Args) == 0 {
 		c.probs.error("UF2204", e.NameRange, "try expects at least 1 argument, not 0.")
@@ -309,10 +325,26 @@ func (c *checker) can(e *hclsyntax.FunctionCallExpr) *typ {
 		c.probs.error("UF2204", e.NameRange, "can expects 1 argument, not %d.", len(e.Args))
 		return boolType
 	}
-	if _, failed := c.quiet(e.Args[0]); failed != nil {
+	if _, failed := c.quiet(e.Args[0]); failed != nil && !c.variable(e.Args[0]) {
 		c.neverSucceeds(failed, "the answer is always false")
 	}
 	return boolType
+}
+
+// variable reports whether what is in e differs from build to build or from instance to instance: then
+// try is there for a reason.
+func (c *checker) variable(e hclsyntax.Expression) bool {
+	for _, u := range analyze(e).uses {
+		switch u.root {
+		case "var", "each", "matrix":
+			return true
+		case "local":
+			if d := c.ev.decl.locals[u.name]; d != nil && !d.broken && c.variable(d.syntax) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // neverSucceeds turns the problem of an argument of try or can into a warning.

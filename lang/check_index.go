@@ -69,10 +69,10 @@ func (c *checker) listElement(a *typ, text string, key *typ, where hcl.Range) (*
 		return nil, false
 	}
 	if a.shape == listShape {
-		return a.elem, true
+		return a.elem.loosely(), true
 	}
 	if key.known == cty.NilVal {
-		return unionOf(a.elems...), true
+		return unionOf(a.elems...).loosely(), true
 	}
 	n, good := convertTo(key.known, cty.Number)
 	if !good {

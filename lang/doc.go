@@ -14,6 +14,17 @@
 // Values that exist only during a build (what a dependency wrote) are asked for through [Upstream]
 // by [Campaign.Render], which is deterministic too.
 //
+// # How a campaign is loaded
+//
+// load.go runs the steps, and each step reports all it finds: files are parsed in parallel (parse.go,
+// jsonfile.go), blocks are held against the one table (schema.go, node.go) and declared (declare.go),
+// variables and locals get their values, tasks are merged with the defaults of their groups
+// (decode_tasks.go) and expanded into instances (instances.go, foreach.go, matrix.go), prompts are
+// parsed (prompts.go), and references become dependencies (deps.go, needs.go). The checker (check_*.go)
+// walks the syntax tree of every expression with types from the contracts' schemas, since HCL's own
+// evaluator looks at nothing behind an unknown value. At run time render_eval.go evaluates, and
+// flows.go tells by the marks on the values which outputs flowed in.
+//
 // # The dangers
 //
 // A Campaign returned together with errors may be looked at and drawn, never built.

@@ -26,3 +26,10 @@ task "reader" {
   command  = concat(["echo", coalesce(local.some, "none")], [for m in local.good : m.outputs.t.text])
   tolerate = [task.maybe]
 }
+variable "config" {
+  default = { a = 1 }
+}
+task "config" {
+  command = ["echo", try(var.config.b, "none"), can(local.table.a.nope) ? "y" : "n"]
+}
+# want UF2108 @ 33:67 "local.table.a has no attribute "nope"."
