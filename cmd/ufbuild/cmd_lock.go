@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,10 @@ func (a *app) lockReferences() error {
 	if err != nil {
 		return err
 	}
+	file := filepath.Join(l.campaign.Root, executor.LockFile)
+	if !slices.ContainsFunc(l.campaign.References, reference.Outside) {
+		return errors.Join(writeLock(file, &reference.Lock{}), a.printLocked([]lockedReference{}))
+	}
 	dir, err := a.storeDir(l)
 	if err != nil {
 		return err
@@ -54,7 +59,6 @@ func (a *app) lockReferences() error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(l.campaign.Root, executor.LockFile)
 	old, _, err := reference.Read(file)
 	if err != nil {
 		a.warn(err)
