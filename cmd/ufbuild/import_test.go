@@ -25,7 +25,7 @@ func TestImportRound(t *testing.T) {
 	require.Empty(t, out)
 	require.Empty(t, runVerb(t, exitOK, "fmt", "--check", into))
 	nodes := strings.Count(runVerb(t, exitOK, "query", "-C", into, "deps(report)+report"), "\n")
-	require.Equal(t, 8+8+1+30*3+1, nodes) // setup, lenses, their fan-in, strategies in three loops, report
+	require.Equal(t, 8+8+1+29*3+1+1, nodes) // setup, lenses, their fan-in, strategies in three loops, the template of hunters, report
 }
 
 // runVerb runs ufbuild in this process and returns what it prints.
@@ -54,7 +54,7 @@ func repository(t *testing.T) (dir, commit string) {
 }
 
 // writeProject writes an ultrafuzz project of 55 nodes: 2 meta, 5 reference, 8 setup in a chain, 8
-// lenses with a fan-in, 30 strategies and a report.
+// lenses with a fan-in, 29 strategies, hunters that fan out at run time, and a report.
 func writeProject(t *testing.T, dir string) {
 	t.Helper()
 	repo, commit := repository(t)
@@ -81,7 +81,7 @@ func writeProject(t *testing.T, dir string) {
 		count++
 	}
 	last := "__start__"
-	for i := range 8 {
+	for i := range 7 {
 		id := fmt.Sprintf("setup-%d", i)
 		prompt := "Write {{artifact_path}}/notes.md in {{workspace_path}}. Shell: ${HOME} $(pwd) %{http_code}\n"
 		if i > 0 {
@@ -90,6 +90,8 @@ func writeProject(t *testing.T, dir string) {
 		node(id, "setup", prompt, note("notes.md"), last)
 		last = id
 	}
+	node("goal-plan", "setup", "Plan after {{artifact_handoff:"+last+"}} and write {{artifact_path}}/goal-plan.json.\n",
+		"      - {path: goal-plan.json, contract: ultrafuzz/goal-plan@1, primary: true}\n", last)
 	var lenses []string
 	for i := range 8 {
 		id := fmt.Sprintf("lens-%d", i)
@@ -98,14 +100,20 @@ func writeProject(t *testing.T, dir string) {
 		lenses = append(lenses, id)
 	}
 	node("fan-in", "lenses", "Merge:\n{{ancestor_artifacts}}\n",
-		note("all.md")+"      - path: plan.json\n        contract: ultrafuzz/goal-plan@1\n", lenses...)
+		note("all.md")+"      - path: plan.json\n        contract: ultrafuzz/property-plan@1\n", lenses...)
 	strategies := []string{}
-	for i := range 30 {
+	for i := range 29 {
 		id := fmt.Sprintf("strategy-%02d", i)
 		node(id, "strategies", "{{strategy}} {{strategy_loop_index}} of {{strategy_loop_count}}: {{artifact_handoff:fan-in}}, quorum {{triage_quorum}}.\n",
 			"      - {path: findings.json, contract: ultrafuzz/findings@2, primary: true}\n      - {path: generated-tests.json, contract: ultrafuzz/generated-tests@2}\n", "fan-in")
 		strategies = append(strategies, id)
 	}
+	fmt.Fprintf(&topology, "  - id: hunters\n    group: strategies\n    prompt: strategies/hunters.mdx\n    depends_on: [goal-plan]\n"+
+		"    dynamic: {from: {node: goal-plan, path: $.threat_goals}, key: id, node_id: \"dynamic:{{item.id}}\"}\n"+
+		"    outputs:\n      - {path: findings.json, contract: ultrafuzz/findings@2, primary: true}\n")
+	prompts["strategies/hunters.mdx"] = "{{item.goal_prompt}}\nPlan: {{artifact_path:goal-plan}}/goal-plan.json\nWrite {{output_findings_path}}.\n"
+	strategies = append(strategies, "hunters")
+	count++
 	node("report", "lenses", "Report on\n{{ancestor_artifacts}}\n{{artifact_handoff:fan-in}}\n", note("report.md"), append(strategies, "fan-in")...)
 	topology.WriteString("  - {id: __finish__, kind: meta, role: finish, depends_on: [report]}\n")
 	count++
