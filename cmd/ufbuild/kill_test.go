@@ -213,11 +213,14 @@ func (w *killWorld) logSize() int64 {
 
 // states is what the plan says of each address. Looking changes nothing on disk (U10).
 func (w *killWorld) states() map[string]string {
+	dying := len(w.tasksAlive()) > 0 // tasks of the killed build may still write
 	before := w.sizes()
 	var p planReport
 	require.NoError(w.t, json.Unmarshal([]byte(w.plan()), &p))
 	w.must("status")
-	require.Equal(w.t, before, w.sizes(), "plan or status wrote something")
+	if !dying {
+		require.Equal(w.t, before, w.sizes(), "plan or status wrote something")
+	}
 	states := map[string]string{}
 	for _, n := range p.Nodes {
 		states[n.Address] = n.State
@@ -228,9 +231,6 @@ func (w *killWorld) states() map[string]string {
 // sizes is how long every file of the store and of the campaign's state is.
 func (w *killWorld) sizes() map[string]int64 {
 	sizes := map[string]int64{}
-	if len(w.tasksAlive()) > 0 {
-		return sizes // the last build is still dying
-	}
 	for _, dir := range []string{w.store, filepath.Join(w.dir, journal.Dir), filepath.Join(w.dir, "out")} {
 		for _, name := range w.tree(dir) {
 			if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
