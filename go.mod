@@ -3,30 +3,33 @@ module github.com/ufbuild/ufbuild
 go 1.26.8
 
 require (
-	github.com/agext/levenshtein v1.2.3 // indirect
-	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
+	github.com/agext/levenshtein v1.2.3 // distance of names for "did you mean"; HCL brings it along
+	github.com/apparentlymart/go-textseg/v15 v15.0.0 // grapheme clusters: the columns of diagnostics; HCL counts the same way
+	github.com/bmatcuk/doublestar/v4 v4.10.4 // globs with **, checked patterns
+	github.com/hashicorp/hcl/v2 v2.25.0 // the language: syntax trees, templates, JSON form, canonical tokens
+	github.com/pelletier/go-toml/v2 v2.4.3 // settings of imported projects, with line numbers
+	github.com/rogpeppe/go-internal v1.16.0 // testscript: what a user types, as scripts
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // JSON Schema 2020-12; reports all errors with pointers, never fetches
+	github.com/spf13/cobra v1.10.2 // verbs, help, completion
+	github.com/spf13/pflag v1.0.9 // flag values of our own for cobra
+	github.com/stretchr/testify v1.12.1 // assertions of tests
+	github.com/zclconf/go-cty v1.20.0 // values with unknowns and marks; what HCL evaluates to
+	github.com/zclconf/go-cty-yaml v1.2.0 // yamldecode
+	github.com/zeebo/blake3 v0.2.4 // BLAKE3 in assembly: keys and digests
+	go.yaml.in/yaml/v4 v4.0.0 // front matter and imported topologies, with lines
+	golang.org/x/mod v0.42.0 // versions in campaign.requires
+	golang.org/x/sys v0.50.0 // openat2, OFD locks, renameat2, reflink, subreaper
+	golang.org/x/term v0.48.0 // whether there is a terminal, and how wide
+	golang.org/x/text v0.44.0 // NFC, and the width of characters
+	golang.org/x/tools v0.52.0 // txtar archives in templates and tests
+)
+
+require (
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect
-	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/google/go-cmp v0.6.0 // indirect
-	github.com/hashicorp/hcl/v2 v2.25.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.0.12 // indirect
 	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
-	github.com/pelletier/go-toml/v2 v2.4.3 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
-	github.com/spf13/cobra v1.10.2 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
-	github.com/stretchr/testify v1.12.1 // indirect
-	github.com/zclconf/go-cty v1.20.0 // indirect
-	github.com/zclconf/go-cty-yaml v1.2.0 // indirect
-	github.com/zeebo/blake3 v0.2.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	go.yaml.in/yaml/v4 v4.0.0 // indirect
-	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/term v0.48.0 // indirect
-	golang.org/x/text v0.44.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
 )
