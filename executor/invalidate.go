@@ -15,6 +15,11 @@ type Invalidation struct {
 	Nodes []InvalidatedNode // topological order
 }
 
+// Empty reports whether there is nothing to discard.
+func (inv *Invalidation) Empty() bool {
+	return !slices.ContainsFunc(inv.Nodes, func(n InvalidatedNode) bool { return len(n.Discards) > 0 })
+}
+
 // InvalidatedNode is one node of a cone, with what its selected attempt cost.
 type InvalidatedNode struct {
 	journal.Node

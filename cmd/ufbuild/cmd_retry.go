@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +65,7 @@ chosen again by its key, and stays in the store: undo brings all of it back.`,
 
 func (a *app) runRetry(targets []string, f retryFlags) error {
 	id := newID(time.Now())
+	var concerned []lang.Address
 	return a.decideAs("retry", id, f.wait, func(s *session, j *journal.Journal) error {
 		ids, err := s.selectTargets(targets)
 		if err != nil {
@@ -82,16 +82,33 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		if err != nil {
 			return err
 		}
+		for _, n := range inv.Nodes {
+			concerned = append(concerned, n.Address)
+		}
 		if err := a.confirmRetry(inv, f.yes); err != nil {
 			return err
+		}
+		if inv.Empty() { // building is all there is to do, and undo must not meet it
+			return a.retried(id, inv)
 		}
 		if err := v.Discard(j, id, a.who(), f.why, targets, inv); err != nil {
 			return err
 		}
 		return a.retried(id, inv)
 	}, func(s *session) ([]graph.NodeID, error) {
-		return s.afterRetry(id, f)
+		return s.find(concerned), nil
 	}, f)
+}
+
+// find turns addresses into nodes. One that is gone, since its list was planned again, is left out.
+func (s *session) find(addresses []lang.Address) []graph.NodeID {
+	var ids []graph.NodeID
+	for _, a := range addresses {
+		if id, ok := s.graph.Find(a); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // reads says which attempts make nodes fresh now.
@@ -142,22 +159,6 @@ func (a *app) retried(id string, inv executor.Invalidation) error {
 		r.Nodes = append(r.Nodes, node)
 	}
 	return a.printLine(r)
-}
-
-// afterRetry names what a retry builds: what it discarded.
-func (s *session) afterRetry(id string, f retryFlags) ([]graph.NodeID, error) {
-	var ids []graph.NodeID
-	for _, r := range s.view.Retries {
-		if r.ID != id {
-			continue
-		}
-		for _, n := range r.Nodes {
-			if node, ok := s.graph.Find(n.Address); ok && !slices.Contains(ids, node) {
-				ids = append(ids, node)
-			}
-		}
-	}
-	return ids, nil
 }
 
 // decideAs records a person's decision under the campaign's lock and then, unless told not to, builds
