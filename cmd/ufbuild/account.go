@@ -14,8 +14,8 @@ import (
 // ledgerDir holds the accounts across builds, beside the store: it survives a lost campaign directory.
 func (s *session) ledgerDir() string { return filepath.Join(s.store.Dir(), "ledger") }
 
-// account writes an attempt, or what a hit saved, into the ledger.
-func (s *session) account(l *ledger.Ledger, build string, warn func(error)) func(executor.Account) {
+// account writes an attempt, or what a hit saved, into the ledger, and adds what ran to spent.
+func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn func(error)) func(executor.Account) {
 	return func(acc executor.Account) {
 		at := acc.Attempt
 		e := ledger.Entry{
@@ -29,6 +29,7 @@ func (s *session) account(l *ledger.Ledger, build string, warn func(error)) func
 			l.Hit(e)
 			return
 		}
+		spent.add(e.Usage.CostUSD, e.Profile != "")
 		if err := l.Append(e); err != nil {
 			warn(err)
 		}

@@ -146,7 +146,8 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
 	b := s.builder(build, f, j, work, runner)
-	b.Account = s.account(accounts, build, a.warn)
+	spent := newCostSum()
+	b.Account = s.account(accounts, build, spent, a.warn)
 	if err := s.fund(b, f); err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	if f.stamp {
 		s.leaveStamp(f.targets, &sum)
 	}
-	return a.finishBuild(s, f, &sum, ids)
+	return a.finishBuild(s, f, &sum, spent, ids)
 }
 
 func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *executor.WorkDir, runner executor.Runner) *executor.Builder {
@@ -236,7 +237,7 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager) error 
 }
 
 // finishBuild reports and chooses the exit code.
-func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) error {
+func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent *costSum, targets []graph.NodeID) error {
 	if !a.json {
 		printFailures(a.out, a.outTerm.Style(), s.loaded, sum)
 		printPaused(a.out, a.outTerm.Style(), sum)
@@ -245,7 +246,11 @@ func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, targe
 		if partial(s, sum) {
 			line += " (partial)"
 		}
-		fmt.Fprintf(a.out, "%s, %s\n", line, ui.Duration(sum.Duration))
+		line += ", " + ui.Duration(sum.Duration)
+		if spent.usd > 0 {
+			line += ", " + spent.String()
+		}
+		fmt.Fprintln(a.out, line)
 	}
 	return exit(a.buildCode(s, f, sum, targets))
 }

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -93,15 +95,19 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 	style := a.outTerm.Style()
 	var rows [][]string
 	var past time.Duration
+	cost := newCostSum()
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		if r.State == executor.IsFresh && len(r.Differ)+len(r.Warnings) == 0 && !r.Found {
 			continue
 		}
 		took := ""
-		if d := s.pastDuration(r); d > 0 && r.State != executor.IsFresh {
-			took = "last took " + ui.Duration(d)
-			past += d
+		if c := s.pastRun(r); c != nil && c.Duration > 0 && r.State != executor.IsFresh {
+			took = "last took " + spentWords(c.Duration, c.Usage.CostUSD)
+			past += c.Duration
+			cost.add(c.Usage.CostUSD, s.prompts(r.Address))
+		} else if r.State == executor.Unknown && s.template(r.Address) {
+			cost.add(nil, s.prompts(r.Address)) // it has no past of its own; its instances had
 		}
 		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r), took})
 	}
@@ -111,26 +117,50 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 	printFailures(a.out, style, s.loaded, sum)
 	line := sentence(sum.Total, sum.Counts)
 	if past > 0 {
-		line += "; what may run took " + ui.Duration(past) + " last time"
+		line += "; what may run took " + ui.Duration(past)
+		if cost.usd > 0 {
+			line += " and " + cost.String()
+		}
+		line += " last time"
 	}
 	_, err := fmt.Fprintln(a.out, line)
 	return err
 }
 
-// pastDuration is what the last selected attempt of a node took.
-func (s *session) pastDuration(r *executor.NodeResult) time.Duration {
+// pastRun is what is known of the attempt that a node read last: its time and its usage.
+func (s *session) pastRun(r *executor.NodeResult) *cache.Captured {
 	last, ok := s.view.Last[r.Address]
 	if !ok {
-		return 0
+		return nil
 	}
 	attempts, err := s.store.Attempts(last.Key)
 	if err != nil {
-		return 0
+		return nil
 	}
 	for _, at := range attempts {
-		if at.Ordinal == last.Ordinal && at.Captured != nil {
-			return at.Captured.Duration
+		if at.Ordinal == last.Ordinal {
+			return at.Captured
 		}
 	}
-	return 0
+	return nil
+}
+
+// template says that a node stands for instances that come up at run time.
+func (s *session) template(addr lang.Address) bool {
+	id, ok := s.graph.Find(addr)
+	return ok && s.graph.Node(id).Template
+}
+
+// prompts says that a node is given to an agent, so that a cost nobody reported is not zero.
+func (s *session) prompts(addr lang.Address) bool {
+	inst, ok := s.instance(addr)
+	return ok && inst.Task.Kind == lang.Prompt
+}
+
+// spentWords is a time, with the money where any was spent.
+func spentWords(d time.Duration, usd *float64) string {
+	if usd == nil || *usd == 0 {
+		return ui.Duration(d)
+	}
+	return ui.Duration(d) + ", " + ui.Money(usd)
 }
