@@ -11,7 +11,8 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 )
 
-// RegisterCampaign implements cache.Store. Doing it again writes nothing.
+// RegisterCampaign implements cache.Store. Doing it again writes nothing. From here on until Close nothing is
+// trimmed.
 func (s *Store) RegisterCampaign(root string) error {
 	if !filepath.IsAbs(root) {
 		return fmt.Errorf("register campaign %s: the path is not absolute", root)
@@ -19,6 +20,12 @@ func (s *Store) RegisterCampaign(root string) error {
 	root = filepath.Clean(root)
 	path := filepath.Join(s.dir, "campaigns", digest.Of([]byte(root)).Hex()[:32])
 	if have, err := os.ReadFile(path); err == nil && string(have) == root+"\n" {
+		if s.readOnly {
+			return nil
+		}
+		if err := s.enter(); err != nil {
+			return fault("use", s.dir, err)
+		}
 		return nil
 	}
 	if _, err := s.write(); err != nil {

@@ -139,7 +139,7 @@ func (x *packIndex) volatile() []extent {
 	defer x.mu.Unlock()
 	var out []extent
 	for _, p := range x.packs {
-		if p.end > p.durable {
+		if p.end > p.durable && !p.gone {
 			out = append(out, extent{p.index, p.file, p.end})
 		}
 	}

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		lockForever(dir)
 	case "starve":
 		starve(dir)
+	case "trim":
+		trimUntil(dir)
 	}
 	os.Exit(m.Run())
 }

@@ -8,8 +8,9 @@
 //	pack/00001.idx    where the blobs of a pack lie; a hint that can be deleted
 //	blobs/ab/<hex>    larger blobs, one file each
 //	tmp/              larger blobs while they arrive
-//	locks             byte ranges of it are locked, one a key; it is always empty
+//	locks             byte ranges of it are locked, one a key and one for trimming; it is always empty
 //	campaigns/        one file for each campaign, holding its root
+//	trimmed           the attempts whose blobs were let go, one line each
 //	work/             workspaces; this package only names it
 //
 // A process that writes becomes a writer: it takes the first log that nobody writes, or makes the next one, and the pack of

@@ -47,6 +47,8 @@ type packFile struct {
 	end     int64 // entries before this offset are in the index
 	durable int64 // entries before this offset were synced by this handle
 
+	gone bool // trimmed away; what it holds is nobody's any more
+
 	indexed  int   // entries in its index file when it was opened
 	indexEnd int64 // where they end in the pack
 }
@@ -84,12 +86,15 @@ func (x *packIndex) refresh() error {
 		return err
 	}
 	for _, p := range x.packs {
-		if p == x.own {
+		if p == x.own || p.gone {
 			continue
 		}
 		var st unix.Stat_t
 		if err := unix.Fstat(int(p.file.Fd()), &st); err != nil {
 			return fmt.Errorf("read pack %s: %w", p.file.Name(), err)
+		}
+		if st.Nlink == 0 {
+			return x.forget()
 		}
 		if st.Size > p.end {
 			if err := x.scan(p, st.Size); err != nil {
@@ -98,6 +103,33 @@ func (x *packIndex) refresh() error {
 		}
 	}
 	return nil
+}
+
+// forget drops packs that were deleted from the index, and reads the others again. Their files stay open: a
+// reader may be about to read a place it found before. mu is held.
+func (x *packIndex) forget() error {
+	x.heads, x.places, x.lost = map[[32]byte]int32{}, nil, nil
+	for _, p := range x.packs {
+		var st unix.Stat_t
+		if err := unix.Fstat(int(p.file.Fd()), &st); err != nil {
+			return fmt.Errorf("read pack %s: %w", p.file.Name(), err)
+		}
+		if p.gone = p.gone || st.Nlink == 0; p.gone {
+			if x.known[p.id] && p != x.own {
+				delete(x.known, p.id) // another may come in its place
+			}
+			continue
+		}
+		size := st.Size
+		if p == x.own {
+			size = p.end
+		}
+		p.end = 0
+		if err := x.scan(p, size); err != nil {
+			return err
+		}
+	}
+	return x.refresh()
 }
 
 // addNew opens the packs that are not open yet. A writer has a log first, and its number is always the next.
@@ -164,7 +196,7 @@ func (x *packIndex) adopt(id int, f *os.File) error {
 		return err
 	}
 	for _, p := range x.packs {
-		if p.id != id {
+		if p.id != id || p.gone {
 			continue
 		}
 		info, err := f.Stat()

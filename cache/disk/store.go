@@ -38,6 +38,7 @@ type Store struct {
 	commits commits
 	locks   keyLocks
 	damaged damagedFiles
+	use     use
 
 	writing sync.Mutex
 	writer  *writer // nil until the first write
@@ -89,7 +90,7 @@ func (s *Store) checkFormat() error {
 }
 
 // ours are the names a store that lost its mark may hold.
-var ours = map[string]bool{"log": true, "pack": true, "blobs": true, "tmp": true, "locks": true, "campaigns": true, "work": true, "ledger": true}
+var ours = map[string]bool{"log": true, "pack": true, "blobs": true, "tmp": true, "locks": true, "campaigns": true, "work": true, "ledger": true, trimmedName: true}
 
 // checkUnmarked refuses a directory that holds what no store holds: somebody named the wrong one.
 func (s *Store) checkUnmarked() error {

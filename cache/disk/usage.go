@@ -33,7 +33,9 @@ func (s *Store) Usage() (DiskUsage, error) {
 	err = s.packs.refresh()
 	u.Packed = int64(len(s.packs.places))
 	for _, p := range s.packs.packs {
-		u.PackBytes += p.end
+		if !p.gone {
+			u.PackBytes += p.end
+		}
 	}
 	s.packs.mu.Unlock()
 	s.actions.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
@@ -93,7 +94,7 @@ func (v *verification) packs(ctx context.Context) error {
 	x := &v.s.packs
 	x.mu.Lock()
 	err := x.refresh()
-	packs := append([]*packFile(nil), x.packs...)
+	packs := slices.DeleteFunc(slices.Clone(x.packs), func(p *packFile) bool { return p.gone })
 	ends := make([]int64, len(packs))
 	for i, p := range packs {
 		ends[i] = p.end
@@ -179,12 +180,19 @@ func (v *verification) attempts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	trimmed, err := v.s.Trimmed()
+	if err != nil {
+		return err
+	}
 	for _, k := range keys {
 		attempts, err := v.s.Attempts(k)
 		if err := errors.Join(err, context.Cause(ctx)); err != nil {
 			return err
 		}
 		for _, a := range attempts {
+			if trimmed[AttemptID{a.Key, a.Ordinal}] {
+				continue // its bytes were let go on purpose
+			}
 			if err := v.attempt(a); err != nil {
 				return err
 			}

@@ -69,6 +69,9 @@ func (s *Store) becomeWriter() (*writer, error) {
 	if err := s.makeLayout(); err != nil {
 		return nil, err
 	}
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
 	// A new number is always the one after the greatest, never one in a gap: readers look for no other.
 	ids, err := listIDs(filepath.Join(s.dir, "log"), ".log")
 	if err != nil {
@@ -78,24 +81,29 @@ func (s *Store) becomeWriter() (*writer, error) {
 		if i == len(ids) {
 			ids = append(ids, lastOf(ids)+1)
 		}
-		id := ids[i]
-		log, created, err := recordlog.OpenWriter(logPath(s.dir, id))
+		w, err := s.takeLog(ids[i])
 		if errors.Is(err, recordlog.ErrLocked) {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		if created {
-			s.commits.directory(filepath.Join(s.dir, "log"))
-		}
-		w := &writer{id: id, log: log}
-		if err := errors.Join(s.actions.adopt(w), s.sweepTemp(id)); err != nil {
-			_ = log.Close()
-			return nil, err
-		}
-		return w, nil
+		return w, err
 	}
+}
+
+// takeLog becomes the writer of log id. The error is recordlog.ErrLocked when it has one.
+func (s *Store) takeLog(id int) (*writer, error) {
+	log, created, err := recordlog.OpenWriter(logPath(s.dir, id))
+	if err != nil {
+		return nil, err
+	}
+	if created {
+		s.commits.directory(filepath.Join(s.dir, "log"))
+	}
+	w := &writer{id: id, log: log}
+	if err := errors.Join(s.actions.adopt(w), s.sweepTemp(id)); err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	return w, nil
 }
 
 func lastOf(ids []int) int {

@@ -29,6 +29,19 @@ func Try(f *os.File, offset, length int64) (bool, error) {
 	return true, nil
 }
 
+// TryShared locks the range for reading: several handles may, and none of them while another has it by Try. f must be
+// readable.
+func TryShared(f *os.File, offset, length int64) (bool, error) {
+	err := set(f, unix.F_RDLCK, offset, length)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return true, nil
+}
+
 // Unlock releases the range.
 func Unlock(f *os.File, offset, length int64) error {
 	if err := set(f, unix.F_UNLCK, offset, length); err != nil {
