@@ -21,6 +21,9 @@ type versionInfo struct {
 	Platform      string `json:"platform"`
 }
 
+// shownCommit is how much of a commit's hash names it for people; git shows as much of large repositories.
+const shownCommit = 12
+
 // developVersion is the version of a build from a checkout; it satisfies every campaign's requires.
 const developVersion = "devel"
 
@@ -54,13 +57,23 @@ func (a *app) versionCommand() *cobra.Command {
 		Short:   "Print the version of ufbuild",
 		Long:    "Prints the version, the commit it was built from and the platform.",
 		Example: "  ufbuild version\n  ufbuild version --json",
-		RunE: func(*cobra.Command, []string) error {
-			v := version()
-			if a.json {
-				return a.printJSON(v)
-			}
-			fmt.Fprintf(a.out, "%s %s (%s, %s)\n", programName, v.Version, v.Go, v.Platform)
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	v := version()
+	if a.json {
+		return a.printJSON(v)
+	}
+	of := ""
+	if v.Commit != "" {
+		of = "commit " + v.Commit[:min(len(v.Commit), shownCommit)]
+		if v.Modified {
+			of += " with changes"
+		}
+		of += ", "
+	}
+	_, err := fmt.Fprintf(a.out, "%s %s (%s%s, %s)\n", programName, v.Version, of, v.Go, v.Platform)
+	return err
 }

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 )
@@ -21,6 +24,7 @@ const (
 	exitWork    = 7  // plan --detailed-exitcode found work
 	exitBug     = 70 // a bug in ufbuild; EX_SOFTWARE of sysexits.h
 	exitSIGINT  = 130
+	exitSIGPIPE = 141 // whoever read the words went away, as in "ufbuild plan | head"
 	exitSIGTERM = 143
 )
 
@@ -60,6 +64,9 @@ func exitCode(err error, w io.Writer, style ui.Style) int {
 	if err == nil {
 		return exitOK
 	}
+	if readerLeft(err) {
+		return exitSIGPIPE
+	}
 	code := exitWorld
 	var coded *exitError
 	if errors.As(err, &coded) {
@@ -70,6 +77,12 @@ func exitCode(err error, w io.Writer, style ui.Style) int {
 	}
 	fmt.Fprintf(w, "%s %s\n", style.Bad("ufbuild:"), err)
 	return code
+}
+
+// readerLeft says that standard output is a pipe which nobody reads any more: no trouble, and nothing to say.
+func readerLeft(err error) bool {
+	var at *fs.PathError
+	return errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == os.Stdout.Name()
 }
 
 // bugReport turns a panic into words and exit code 70.

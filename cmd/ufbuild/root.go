@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,12 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 		Args:              cobra.ArbitraryArgs,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	var showVersion bool
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version, like the verb")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if showVersion && len(args) == 0 {
+			return a.printVersion()
+		}
 		if len(args) == 0 {
 			return cmd.Help()
 		}
@@ -179,6 +185,9 @@ func unknownVerb(root *cobra.Command, name string) error {
 	return usageErrorf("there is no verb %q\nhint: \"ufbuild --help\" lists the verbs", name)
 }
 
+// parserWords is what strconv adds about itself: the value is quoted before it.
+var parserWords = regexp.MustCompile(`strconv\.Parse\w+: parsing ".*": `)
+
 // flagError adds what to do to pflag's words.
 func flagError(cmd *cobra.Command, err error) error {
 	var names []string
@@ -188,11 +197,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		if meant := lang.Suggest(name, names); meant != "" {
 			hint = fmt.Sprintf("did you mean %s?", meant)
 		}
-		if name == "--version" {
-			hint = "\"ufbuild version\" prints it"
-		}
 	}
-	return usageErrorf("%w\nhint: %s", err, hint)
+	return usageErrorf("%s\nhint: %s", parserWords.ReplaceAllString(err.Error(), ""), hint)
 }
 
 // usageArgs makes the errors of a check of positional arguments usage errors. A verb without a check
