@@ -23,6 +23,7 @@ const (
 	NeverCached   ReasonKind = "cache = false"   // asked for in the campaign
 	Interrupted   ReasonKind = "interrupted"     // the last attempt's builder died
 	DiscardedBy   ReasonKind = "discarded there" // by a retry in another campaign that shares the store
+	RunsNow       ReasonKind = "runs now"        // its attempt is under way, of a build that is alive
 )
 
 // Reason is why a node is stale, as data.

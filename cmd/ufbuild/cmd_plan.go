@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,27 @@ func countNames(counts map[executor.State]int) map[string]int {
 func (s *session) plan(ids []graph.NodeID) (executor.Summary, error) {
 	base, only := s.toBase(ids)
 	b := &executor.Builder{Decider: s.decider(), Graph: s.base, Only: only, Sink: event.Discard, Jobs: 1, After: time.After}
-	return b.Plan(s.app.context(), base)
+	sum, err := b.Plan(s.app.context(), base)
+	if err != nil {
+		return sum, err
+	}
+	return sum, s.tellRunning(&sum)
+}
+
+// tellRunning tells attempts that are under way from interrupted ones, which look the same in the store.
+func (s *session) tellRunning(sum *executor.Summary) error {
+	live, err := executor.LiveAttempts(s.store, s.campaign.Root)
+	if err != nil {
+		return err
+	}
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		runs := slices.ContainsFunc(live, func(l executor.Live) bool { return l.Address == r.Address && l.Attempt.Key == r.Key })
+		if runs && r.Reason.Kind == executor.Interrupted {
+			r.Reason = executor.Reason{Kind: executor.RunsNow, Ordinal: r.Reason.Ordinal}
+		}
+	}
+	return nil
 }
 
 func (a *app) printPlan(s *session, sum *executor.Summary) error {
