@@ -147,7 +147,7 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 		if r.Ordinal == 0 {
 			continue // nothing was started, so there is nothing to look at
 		}
-		fmt.Fprintf(w, "  hint: `ufbuild log %s` shows its output, `ufbuild show %s` its attempts\n", quoteTarget(r.Address), quoteTarget(r.Address))
+		fmt.Fprintf(w, "  hint: `ufbuild log %s` shows its output, `ufbuild show %s --history` its attempts\n", quoteTarget(r.Address), quoteTarget(r.Address))
 	}
 }
 
