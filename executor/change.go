@@ -38,6 +38,8 @@ func (c Change) Subject() string {
 		return c.Section + " " + firstQuoted(line)
 	case strings.HasPrefix(c.Section, "in"):
 		return "what flows in"
+	case c.Section == "absent":
+		return "what is absent"
 	}
 	return c.Section
 }

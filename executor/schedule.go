@@ -281,6 +281,9 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	n.result.Key, n.result.Reason = m.dec.Key, m.dec.Reason
 	if s.plan {
 		n.result.Manifest = m.dec.Manifest
+		if m.dec.Action != nil {
+			n.result.Inflows = m.dec.Action.Inflows
+		}
 	}
 	if m.err != nil {
 		s.fail(ctx, m.id, cache.Infra, m.err.Error())

@@ -85,6 +85,7 @@ type NodeResult struct {
 	Reason   Reason        // why it ran or would run
 	Key      cache.Key     // zero while unknown
 	Manifest []byte        // plan only: what the key is the digest of
+	Inflows  []Inflow      // plan only: what in1, in2, … of the manifest are
 	Ordinal  int           // of the attempt that it reads, or that failed
 	Outcome  cache.Outcome // of the attempt made in this build
 	Message  string        // for people: why it failed or was skipped

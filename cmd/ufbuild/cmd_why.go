@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -116,6 +117,7 @@ func (a *app) printWhy(s *session, r *executor.NodeResult, n whyNode) {
 		}
 		fmt.Fprintf(a.out, "  against %s:\n", than)
 		printChanges(a.out, style, n.Changes)
+		printInflows(a.out, r, n.Changes)
 	}
 	printReasonDetail(a.out, r)
 }
@@ -145,6 +147,35 @@ func printReasonDetail(w io.Writer, r *executor.NodeResult) {
 	for _, m := range re.Messages {
 		fmt.Fprintln(w, indented(m))
 	}
+}
+
+// inflowName finds names such as in1 in lines of a manifest, and in its texts, where they stand for paths.
+var inflowName = regexp.MustCompile(`^in\d+ |␟in\d+␟`)
+
+// printInflows says which outputs the names in changed lines stand for: a manifest has numbers, so that
+// renaming a task changes no key.
+func printInflows(w io.Writer, r *executor.NodeResult, changes []executor.Change) {
+	named := map[string]bool{}
+	for _, c := range changes {
+		for _, name := range inflowName.FindAllString(c.New, -1) {
+			named[strings.Trim(name, "␟ ")] = true
+		}
+	}
+	for i := range r.Inflows {
+		if name := fmt.Sprintf("in%d", i+1); named[name] {
+			fmt.Fprintf(w, "    %s is %s\n", name, inflowWords(&r.Inflows[i]))
+		}
+	}
+}
+
+func inflowWords(f *executor.Inflow) string {
+	switch {
+	case f.Reference != "":
+		return "reference " + f.Reference
+	case f.Output == "":
+		return "the directory of " + f.From.String()
+	}
+	return fmt.Sprintf("output %q of %s", f.Output, f.From)
 }
 
 // printChanges prints manifest lines; of a line of text that was replaced, only the words that
