@@ -30,11 +30,12 @@ type Freed struct {
 }
 
 // Trim removes blobs and nothing else: attempts stay known, and who wants the bytes of one finds them missing.
-// It needs the store to itself; while anyone uses it the error is ErrInUse. The handle must not have written.
+// It needs the store to itself; while anyone uses it the error is ErrInUse. choose says what goes, at a time when
+// nobody can select or store anything. The handle must not have written.
 //
 // Small blobs are removed by copying those that stay out of their pack into a new one, which is durable before
 // the old one goes. A crash leaves both, which is only waste.
-func (s *Store) Trim(ctx context.Context, t Trimming) (Freed, error) {
+func (s *Store) Trim(ctx context.Context, choose func() (Trimming, error)) (Freed, error) {
 	if s.readOnly {
 		return Freed{}, fault("trim", s.dir, ErrReadOnly)
 	}
@@ -45,17 +46,20 @@ func (s *Store) Trim(ctx context.Context, t Trimming) (Freed, error) {
 		panic("BUG: trim through a handle that has written")
 	}
 	ok, err := s.alone()
-	if err == nil && !ok {
+	if err != nil {
+		return Freed{}, fault("trim", s.dir, err)
+	}
+	if !ok {
 		return Freed{}, fmt.Errorf("trim store %s: %w\nhint: trim it when no build runs", s.dir, ErrInUse)
 	}
-	if err == nil {
-		tr := trim{s: s, Trimming: t, kept: map[digest.Digest]bool{}}
-		err = errors.Join(tr.run(ctx), s.leave())
-		if err == nil {
-			return tr.freed, nil
-		}
+	t := trim{s: s, kept: map[digest.Digest]bool{}}
+	if t.Trimming, err = choose(); err != nil {
+		return Freed{}, errors.Join(err, s.leave())
 	}
-	return Freed{}, fault("trim", s.dir, err)
+	if err := errors.Join(t.run(ctx), s.leave()); err != nil {
+		return Freed{}, fault("trim", s.dir, err)
+	}
+	return t.freed, nil
 }
 
 // trim is one Trim under way.
