@@ -7,12 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/graph"
-	"github.com/ufbuild/ufbuild/lang"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -55,7 +53,7 @@ func (a *app) runPlan(targets []string, detailed bool) error {
 		return err
 	}
 	if a.json {
-		err = a.printJSON(planReport{SchemaVersion: 1, Nodes: reportNodes(sum.Nodes), Counts: countNames(sum.Counts)})
+		err = a.printPlanJSON(s, &sum)
 	} else {
 		err = a.printPlan(s, &sum)
 	}
@@ -75,6 +73,18 @@ type planReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Nodes         []nodeReport   `json:"nodes"`
 	Counts        map[string]int `json:"counts"`
+}
+
+func (a *app) printPlanJSON(s *session, sum *executor.Summary) error {
+	nodes, prices := reportNodes(sum.Nodes), pricing{s: s}
+	for i := range nodes {
+		p, err := prices.of(&sum.Nodes[i])
+		if err != nil {
+			return err
+		}
+		nodes[i].Price = p.report()
+	}
+	return a.printJSON(planReport{SchemaVersion: 1, Nodes: nodes, Counts: countNames(sum.Counts)})
 }
 
 func countNames(counts map[executor.State]int) map[string]int {
@@ -115,67 +125,26 @@ func (s *session) tellRunning(sum *executor.Summary) error {
 func (a *app) printPlan(s *session, sum *executor.Summary) error {
 	style := a.outTerm.Style()
 	var rows [][]string
-	var past time.Duration
-	cost := newCostSum()
+	var total priceSum
+	prices := pricing{s: s}
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		if r.State == executor.IsFresh && len(r.Differ)+len(r.Warnings) == 0 && !r.Found {
 			continue
 		}
-		took := ""
-		if c := s.pastRun(r); c != nil && c.Duration > 0 && r.State != executor.IsFresh {
-			took = "last took " + spentWords(c.Duration, c.Usage.CostUSD)
-			past += c.Duration
-			cost.add(c.Usage.CostUSD, s.prompts(r.Address))
-		} else if r.State == executor.Unknown && s.template(r.Address) {
-			cost.add(nil, s.prompts(r.Address)) // it has no past of its own; its instances had
+		p, err := prices.of(r)
+		if err != nil {
+			return err
 		}
-		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r), took})
+		total.add(&p)
+		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r), p.words()})
 	}
 	if err := ui.Table(a.out, nil, rows); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	printFailures(a.out, style, s.loaded, sum)
-	line := sentence(sum.Total, sum.Counts)
-	if past > 0 {
-		line += "; what may run took " + ui.Duration(past)
-		if cost.usd > 0 {
-			line += " and " + cost.String()
-		}
-		line += " last time"
-	}
-	_, err := fmt.Fprintln(a.out, line)
+	_, err := fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts)+total.words())
 	return err
-}
-
-// pastRun is what is known of the attempt that a node read last: its time and its usage.
-func (s *session) pastRun(r *executor.NodeResult) *cache.Captured {
-	last, ok := s.view.Last[r.Address]
-	if !ok {
-		return nil
-	}
-	attempts, err := s.store.Attempts(last.Key)
-	if err != nil {
-		return nil
-	}
-	for _, at := range attempts {
-		if at.Ordinal == last.Ordinal {
-			return at.Captured
-		}
-	}
-	return nil
-}
-
-// template says that a node stands for instances that come up at run time.
-func (s *session) template(addr lang.Address) bool {
-	id, ok := s.graph.Find(addr)
-	return ok && s.graph.Node(id).Template
-}
-
-// prompts says that a node is given to an agent, so that a cost nobody reported is not zero.
-func (s *session) prompts(addr lang.Address) bool {
-	inst, ok := s.instance(addr)
-	return ok && inst.Task.Kind == lang.Prompt
 }
 
 // spentWords is a time, with the money where any was spent.

@@ -135,11 +135,12 @@ type retriedReport struct {
 }
 
 type retriedNode struct {
-	Address    string `json:"address"`
-	Role       string `json:"role"` // as in the table: named, depends on it, shares the attempt
-	Key        string `json:"key,omitempty"`
-	Ordinal    int    `json:"ordinal,omitempty"`
-	DurationMS int64  `json:"duration_ms,omitempty"`
+	Address    string   `json:"address"`
+	Role       string   `json:"role"` // as in the table: named, depends on it, shares the attempt
+	Key        string   `json:"key,omitempty"`
+	Ordinal    int      `json:"ordinal,omitempty"`
+	DurationMS int64    `json:"duration_ms,omitempty"`
+	CostUSD    *float64 `json:"cost_usd,omitempty"` // missing: unknown
 }
 
 // retried says what was discarded.
@@ -152,7 +153,7 @@ func (a *app) retried(id string, inv executor.Invalidation) error {
 	}
 	r := retriedReport{SchemaVersion: 1, Kind: "retried", ID: id, Nodes: []retriedNode{}}
 	for _, n := range inv.Nodes {
-		node := retriedNode{Address: n.Address.String(), Role: retryRole(n), Ordinal: n.Selected, DurationMS: n.Duration.Milliseconds()}
+		node := retriedNode{Address: n.Address.String(), Role: retryRole(n), Ordinal: n.Selected, DurationMS: n.Duration.Milliseconds(), CostUSD: n.Usage.CostUSD}
 		if n.Selected > 0 {
 			node.Key = n.Key.String()
 		}
@@ -236,7 +237,7 @@ func tookWords(n executor.InvalidatedNode) string {
 	if n.Selected == 0 {
 		return "nothing selected"
 	}
-	return ui.Duration(n.Duration)
+	return spentWords(n.Duration, n.Usage.CostUSD)
 }
 
 // confirm asks on a terminal and needs --yes elsewhere.

@@ -131,7 +131,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		{"build", at.Build},
 		{"started", at.StartedAt.Local().Format("2006-01-02 15:04:05")},
 	}
-	if at.Rung != "" {
+	if inst, ok := s.instance(c.address); ok && inst.Profile != nil && at.Rung != "" && at.Rung != inst.Profile.Name {
 		rows = append(rows, []string{"rung", at.Rung})
 	}
 	if !at.Feedback.IsZero() {

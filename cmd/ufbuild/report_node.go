@@ -26,6 +26,7 @@ type nodeReport struct {
 	Found      bool             `json:"found_in_store,omitempty"`
 	Warnings   []string         `json:"warnings,omitempty"`
 	DurationMS int64            `json:"duration_ms,omitempty"`
+	Price      *priceReport     `json:"price,omitempty"` // plan: what it took or is likely to take
 }
 
 func reportNode(r *executor.NodeResult) nodeReport {
