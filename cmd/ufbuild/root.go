@@ -138,6 +138,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.showCommand(),
 		a.diffCommand(),
 		a.lsCommand(),
+		a.costCommand(),
 		a.storeCommand(),
 		a.cleanCommand(),
 		a.contractCommand(),

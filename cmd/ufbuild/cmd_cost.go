@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor/ledger"
+)
+
+// costBy says what an entry is counted under, by the word of --by.
+var costBy = map[string]func(ledger.Entry) string{
+	"task":    ledger.Task,
+	"profile": ledger.Profile,
+	"pool":    func(e ledger.Entry) string { return e.Pool },
+	"build":   ledger.Build,
+	"day":     func(e ledger.Entry) string { return e.Time.Local().Format("2006-01-02") },
+}
+
+func (a *app) costCommand() *cobra.Command {
+	by := "task"
+	cmd := &cobra.Command{
+		Use:   "cost",
+		Short: "Say what was spent and what was saved",
+		Long: `Adds up what the attempts of this campaign took, in all builds: time, tokens and
+money, failed attempts included, and what the results found in the store would
+have cost. What a program did not report is unknown, not nothing: a sum with an
+unknown part ends in +. It reads the ledger beside the store, which no verb but
+a build writes.`,
+		Example: `  ufbuild cost
+  ufbuild cost --by day
+  ufbuild cost --by build --json | jq '.rows[-1]'`,
+		RunE: func(*cobra.Command, []string) error {
+			if err := oneOf("by", by, slices.Sorted(maps.Keys(costBy))...); err != nil {
+				return err
+			}
+			return a.runCost(by)
+		},
+	}
+	cmd.Flags().StringVar(&by, "by", by, "add up by `WHAT`: task, profile, pool, build or day")
+	return cmd
+}
+
+type costReport struct {
+	SchemaVersion int       `json:"schema_version"`
+	By            string    `json:"by"`
+	Rows          []costRow `json:"rows"`
+	Total         costRow   `json:"total"`
+}
+
+// costRow is one sum. A cost is a lower bound when something in it is unknown.
+type costRow struct {
+	Name         string  `json:"name"`
+	Attempts     int     `json:"attempts"`
+	DurationMS   int64   `json:"duration_ms"`
+	CostUSD      float64 `json:"cost_usd"`
+	CostUnknown  int     `json:"cost_unknown"` // attempts of agents that did not say
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	Hits         int     `json:"hits"`
+	SavedMS      int64   `json:"saved_ms"`
+	SavedUSD     float64 `json:"saved_usd"`
+	SavedUnknown int     `json:"saved_unknown"`
+}
+
+func (a *app) runCost(by string) error {
+	s, err := a.openSession(reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close() }()
+	entries, err := s.accounts()
+	if err != nil {
+		return err
+	}
+	var total ledger.Sum
+	for i := range entries {
+		freeCommands(&entries[i])
+		total.Add(entries[i])
+	}
+	sums := ledger.By(entries, costBy[by])
+	r := costReport{SchemaVersion: 1, By: by, Rows: []costRow{}, Total: rowOf("total", total)}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		r.Rows = append(r.Rows, rowOf(name, sums[name]))
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	return a.printCost(r)
+}
+
+// freeCommands makes the cost of what no agent ran known: it is nothing.
+func freeCommands(e *ledger.Entry) {
+	if e.Profile == "" {
+		nothing := 0.0
+		e.Usage.CostUSD, e.Unknown = &nothing, 0
+	}
+}
+
+func rowOf(name string, s ledger.Sum) costRow {
+	return costRow{
+		Name: name, Attempts: s.Attempts, DurationMS: s.Duration.Milliseconds(), CostUSD: s.CostUSD, CostUnknown: s.Unknown,
+		InputTokens: s.Input, OutputTokens: s.Output, Hits: s.Hits, SavedMS: s.SavedDuration.Milliseconds(),
+		SavedUSD: s.SavedUSD, SavedUnknown: s.SavedUSDUnknown,
+	}
+}
+
+func (a *app) printCost(r costReport) error {
+	var rows [][]string
+	for _, row := range append(r.Rows, r.Total) {
+		name := row.Name
+		if name == "" {
+			name = "none"
+		}
+		rows = append(rows, []string{
+			name, strconv.Itoa(row.Attempts), ui.Duration(time.Duration(row.DurationMS) * time.Millisecond), lowerBound(row.CostUSD, row.CostUnknown),
+			fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens), strconv.Itoa(row.Hits), lowerBound(row.SavedUSD, row.SavedUnknown),
+		})
+	}
+	return ui.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows)
+}
+
+// lowerBound marks a sum of which a part is unknown.
+func lowerBound(usd float64, unknown int) string {
+	c := costSum{usd: usd, unknown: unknown > 0}
+	return c.String()
+}
