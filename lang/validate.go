@@ -1,6 +1,10 @@
 package lang
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
 
 // validate evaluates the rules of a variable over its value.
 func (l *loader) validate(d *variableDef) {
@@ -43,6 +47,9 @@ func (l *loader) invalidValue(d *variableDef, s *scope, cond, msg *argument) {
 	n := l.error("UF9004", cond.place, "var.%s: %s", d.node.name, text)
 	n.because("The value was set by %s.", d.origin)
 	n.also(d.node.label, "the variable is declared here")
+	if strings.HasPrefix(d.origin, "preset ") {
+		n.also(d.place, "the value is set here")
+	}
 }
 
 // validationNames lets a validation refer to its own variable alone.

@@ -48,6 +48,7 @@ func (l *loader) loadVariables() {
 		l.validate(d)
 		l.c.Variables = append(l.c.Variables, d.plainData())
 	}
+	l.tryPresets(defs)
 }
 
 func (l *loader) readVariable(n *node) *variableDef {

@@ -28,6 +28,43 @@ func (l *loader) applyPreset(defs map[string]*variableDef) {
 	}
 }
 
+// tryPresets holds the values of presets that are not chosen to the types and rules of their variables,
+// so that choosing one later brings no surprise.
+func (l *loader) tryPresets(defs map[string]*variableDef) {
+	for _, n := range l.decl.kinds["preset"].list {
+		if n.name == l.opts.Preset {
+			continue
+		}
+		for _, a := range n.args {
+			if d := defs[a.name]; d != nil && len(a.uses) == 0 {
+				l.tryPreset(d, n, a)
+			}
+		}
+	}
+}
+
+func (l *loader) tryPreset(d *variableDef, n *node, a *argument) {
+	v, ds := (&scope{ev: l.ev}).eval(a.expression)
+	if ds.HasErrors() || d.broken {
+		l.evalProblems(ds, a.place)
+		return
+	}
+	trial := *d
+	l.assign(&trial, v, "preset "+n.name, a.place)
+	if trial.broken {
+		return
+	}
+	chosen := l.ev.variables
+	values := chosen.AsValueMap()
+	values[d.node.name] = trial.value
+	if d.sensitive {
+		values[d.node.name] = trial.value.Mark(secretMark{})
+	}
+	l.ev.variables = cty.ObjectVal(values)
+	l.validate(&trial)
+	l.ev.variables = chosen
+}
+
 // presetValue checks one argument of a preset, chosen or not.
 func (l *loader) presetValue(defs map[string]*variableDef, n *node, a *argument) (*variableDef, bool) {
 	d, ok := defs[a.name]
