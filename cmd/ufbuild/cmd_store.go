@@ -16,10 +16,11 @@ func (a *app) storeCommand() *cobra.Command {
 		Use:   "store VERB",
 		Short: "Look after the store of results",
 		Long: `The store keeps every attempt of all campaigns of a user. These verbs say what it takes,
-find damage, and let old bytes go.`,
+find damage, let old bytes go, and carry results to other stores.`,
 		Example: `  ufbuild store du
   ufbuild store verify
-  ufbuild store trim --older 90d`,
+  ufbuild store trim --older 90d
+  ufbuild store export triage > triage.bundle`,
 		Args: cobra.ArbitraryArgs,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -28,7 +29,7 @@ find damage, and let old bytes go.`,
 		}
 		return unknownVerb(cmd, args[0])
 	}
-	cmd.AddCommand(a.storeDuCommand(), a.storeVerifyCommand(), a.storeTrimCommand())
+	cmd.AddCommand(a.storeDuCommand(), a.storeVerifyCommand(), a.storeTrimCommand(), a.storeExportCommand(), a.storeImportCommand())
 	for _, verb := range cmd.Commands() {
 		verb.Args = usageArgs(verb.Args)
 		verb.DisableFlagsInUseLine = true
