@@ -22,6 +22,7 @@ type endedMsg struct {
 	verdict  cache.Verdict
 	found    bool  // another address or process made the attempt meanwhile
 	changed  bool  // a source changed before the start: decide again
+	asked    bool  // the outputs wait for a person's word
 	err      error // trouble of this machine
 	duration time.Duration
 	end      agent.End // what the agent's own words say
@@ -173,11 +174,12 @@ func (b *Builder) judgeEnd(ctx context.Context, m *endedMsg, dec *Decision, at *
 	if err != nil {
 		return err
 	}
-	m.verdict = v
 	if err := b.Store.Append(cache.VerdictRecord(at.Key, at.Ordinal, v)); err != nil {
 		return err
 	}
 	at.Verdicts = map[cache.VerdictKey]cache.Verdict{v.Key: v}
+	v, said := b.ask(dec.Action, at.Captured.Outputs, v)
+	m.verdict, m.asked = v, said == unsaid
 	if !v.Pass && !v.Inconclusive {
 		at.Outcome, at.Message = cache.Rejected, joinLines(v.Messages)
 	}

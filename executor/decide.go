@@ -50,6 +50,7 @@ const (
 	Fresh                      // Attempt makes it fresh
 	Unjudged                   // stored bytes are there, but a validate command has to say whether they pass
 	Withheld                   // when = false
+	Asked                      // everything else passes; a person has to say whether the bytes are good
 	Broken                     // it cannot run: Diagnostics or Err say why
 )
 
@@ -145,7 +146,11 @@ func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates [
 		if isNew {
 			dec.Records = append(dec.Records, cache.VerdictRecord(c.Key, c.Ordinal, v))
 		}
+		v, said := d.ask(dec.Action, c.Captured.Outputs, v)
 		switch {
+		case said == unsaid:
+			dec.Answer, dec.Attempt, dec.Verdict = Asked, c, v
+			return nil
 		case v.Pass:
 			if d.settle(dec, c, v, seen) {
 				return nil

@@ -174,7 +174,7 @@ func (s *scheduler) idle() bool {
 
 // giveUp ends what can only go on after a person has done something.
 func (s *scheduler) giveUp() {
-	if !slices.ContainsFunc(s.order, func(id graph.NodeID) bool { return s.nodes[id].state == Queued }) {
+	if !slices.ContainsFunc(s.order, func(id graph.NodeID) bool { return s.nodes[id].state == Queued || s.nodes[id].state == Awaiting }) {
 		panic("BUG: nodes are left and nothing is under way")
 	}
 	for _, id := range s.order {
@@ -193,22 +193,28 @@ func (s *scheduler) pauseNode(id graph.NodeID, why string) {
 	s.open--
 }
 
-// pauseRest ends the nodes that wait for paused ones.
+// pauseRest ends the nodes that wait for paused ones, or for a person's word.
 func (s *scheduler) pauseRest() {
 	for _, id := range s.order {
 		if s.nodes[id].state == Waiting {
-			s.pauseNode(id, s.pausedCause(id))
+			s.pauseWaiting(id)
 		}
 	}
 }
 
-func (s *scheduler) pausedCause(id graph.NodeID) string {
+func (s *scheduler) pauseWaiting(id graph.NodeID) {
+	n := s.nodes[id]
 	for _, e := range s.graph.Deps(id) {
-		if s.nodes[e.To].state == Paused {
-			return "waits for " + s.nodes[e.To].result.Address.String()
+		dep := s.nodes[e.To]
+		if dep.state != Paused && dep.state != Awaiting {
+			continue
 		}
+		n.result.Message = "waits for " + dep.result.Address.String()
+		s.set(id, dep.state)
+		s.open--
+		return
 	}
-	return "waits for what is paused"
+	panic("BUG: " + n.result.Address.String() + " waits for nothing that waits")
 }
 
 // whyQueued says what keeps a queued node from starting.

@@ -238,7 +238,7 @@ func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
 			continue
 		}
 		switch dep.state {
-		case WouldRun:
+		case WouldRun, Awaiting:
 			return dep.result.Address, true
 		case Unknown:
 			return dep.result.Cause, true
@@ -300,6 +300,8 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		s.skip(ctx, m.id, lang.Address{}, true)
 	case Unjudged:
 		s.takeUnjudged(ctx, m.id)
+	case Asked:
+		s.takeAwaiting(ctx, m.id)
 	case Broken:
 		n.result.Diags = m.dec.Diagnostics
 		s.fail(ctx, m.id, cache.Failed, brokenMessage(&m.dec))

@@ -79,7 +79,7 @@ func durationWords(d time.Duration) string {
 func (s *Summary) complete() bool {
 	for i := range s.Nodes {
 		switch r := &s.Nodes[i]; r.State {
-		case Failed, Cancelled, Paused:
+		case Failed, Cancelled, Paused, Awaiting:
 			return false
 		case Skipped:
 			if !r.Withheld {

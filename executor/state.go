@@ -29,6 +29,7 @@ const (
 	WouldRun               // done, plan only: stale
 	Unknown                // done, plan only: cannot be decided until a dependency has run
 	Paused                 // done: its account is paused or its money spent, and nothing else could run
+	Awaiting               // done: its outputs, or those of what it needs, wait for a person's word
 	Expanded               // done: a template whose instances are nodes of their own now
 )
 
@@ -36,7 +37,7 @@ var stateNames = map[State]string{
 	Unwanted: "unwanted", Waiting: "waiting", Deciding: "deciding", Queued: "queued", Running: "running",
 	Resting: "resting", IsFresh: "fresh", Ran: "ran", Failed: "failed", Skipped: "skipped",
 	Cancelled: "cancelled", WouldRun: "stale", Unknown: "unknown",
-	Paused: "paused", Expanded: "expanded",
+	Paused: "paused", Awaiting: "waiting", Expanded: "expanded",
 }
 
 // String returns the state as it is printed.
@@ -48,10 +49,10 @@ func (s State) Final() bool { return s >= IsFresh }
 // legal lists the transitions. set panics on any other, so state cannot be lost in a corner.
 var legal = map[State][]State{
 	Unwanted: {Waiting},
-	Waiting:  {Deciding, Skipped, Cancelled, Unknown, Paused},
-	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded},
+	Waiting:  {Deciding, Skipped, Cancelled, Unknown, Paused, Awaiting},
+	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded, Awaiting},
 	Queued:   {Running, Cancelled, Paused},
-	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding, Queued, Paused},
+	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding, Queued, Paused, Awaiting},
 	Resting:  {Queued, Cancelled, Paused},
 }
 

@@ -68,6 +68,10 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 		s.takeTrouble(ctx, m)
 	case at.State != cache.Ended:
 		n.decision.Attempt, n.decision.Verdict = *at, m.verdict
+		if m.asked {
+			s.takeAwaiting(ctx, m.id)
+			return
+		}
 		s.takeUnjudged(ctx, m.id)
 	case at.Outcome == cache.OK || at.Outcome == cache.Partial:
 		s.takeSuccess(ctx, m)

@@ -302,6 +302,9 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 		case r.State == executor.Paused, r.State == executor.Skipped && over[r.Cause] && asked[r.Address]:
 			held = exitBudget
 			continue
+		case r.State == executor.Awaiting:
+			held = max(held, exitWaiting)
+			continue
 		}
 		switch {
 		case missing && f.requireComplete,

@@ -72,7 +72,7 @@ func stateWords(r *executor.NodeResult) string {
 			words += "; " + r.Message
 		}
 		return words
-	case executor.Skipped, executor.Failed, executor.Cancelled, executor.Paused:
+	case executor.Skipped, executor.Failed, executor.Cancelled, executor.Paused, executor.Awaiting:
 		first, _, _ := strings.Cut(r.Message, "\n")
 		return first
 	case executor.IsFresh:
@@ -100,7 +100,7 @@ func paintState(s ui.Style, st executor.State) string {
 		return s.Good(st.String())
 	case executor.Failed:
 		return s.Bad(st.String())
-	case executor.WouldRun, executor.Skipped, executor.Cancelled, executor.Paused:
+	case executor.WouldRun, executor.Skipped, executor.Cancelled, executor.Paused, executor.Awaiting:
 		return s.Warn(st.String())
 	}
 	return s.Dim(st.String())
@@ -109,7 +109,7 @@ func paintState(s ui.Style, st executor.State) string {
 // sentence adds up counts, such as "12 tasks: 3 ran, 9 fresh".
 func sentence(total int, counts map[executor.State]int) string {
 	order := []executor.State{
-		executor.Ran, executor.IsFresh, executor.WouldRun, executor.Unknown, executor.Failed, executor.Skipped, executor.Paused, executor.Cancelled,
+		executor.Ran, executor.IsFresh, executor.WouldRun, executor.Unknown, executor.Failed, executor.Skipped, executor.Paused, executor.Awaiting, executor.Cancelled,
 	}
 	var parts []string
 	for _, st := range order {

@@ -63,6 +63,12 @@ func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 	for _, why := range first {
 		fmt.Fprintf(w, "\n%s %s: %s\n", style.Warn("paused"), ui.Count(count[why], "task"), why)
 	}
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		if r.State == executor.Awaiting && r.Ordinal > 0 {
+			fmt.Fprintf(w, "\n%s %s: %s\n", style.Warn("waiting"), style.Bold(r.Address.String()), r.Message)
+		}
+	}
 	if len(first) > 0 {
 		fmt.Fprintln(w, "  hint: no try was used; the next build goes on from here")
 	}

@@ -132,6 +132,8 @@ func (a *app) verbs() []*cobra.Command {
 		a.buildCommand(),
 		a.retryCommand(),
 		a.undoCommand(),
+		a.approveCommand(),
+		a.denyCommand(),
 		a.whyCommand(),
 		a.statusCommand(),
 		a.logCommand(),

@@ -211,7 +211,7 @@ func (s *session) failed() []graph.NodeID {
 	var ids []graph.NodeID
 	for _, n := range s.graph.Nodes() {
 		e, ok := s.view.Ended[n.Address]
-		if !ok || e.Outcome == cache.OK || e.Outcome == cache.Partial {
+		if !ok || e.Outcome == "" || e.Outcome == cache.OK || e.Outcome == cache.Partial {
 			continue
 		}
 		if sel, ok := s.view.Selected[n.Address]; ok && sel.Build == e.Build && sel.Key == e.Key {

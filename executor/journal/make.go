@@ -2,6 +2,7 @@ package journal
 
 import (
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -25,6 +26,11 @@ func EndedAttempt(a lang.Address, k cache.Key, n int, o cache.Outcome, message s
 // or not at all.
 func Retried(id, who, why string, targets []string, nodes []Node) Record {
 	return Record{Kind: kindRetry, ID: id, Who: who, Why: why, Targets: targets, Nodes: nodes}
+}
+
+// Approved says what a person thinks of the bytes that outputs names.
+func Approved(a lang.Address, k cache.Key, n int, outputs digest.Digest, said Approval) Record {
+	return Record{Kind: kindApproval, Address: a, Key: k, Ordinal: n, Outputs: outputs, Denied: said.Denied, Who: said.Who, Why: said.Why, Time: said.Time}
 }
 
 // Undone takes back the retry r as a whole.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -15,6 +16,7 @@ const (
 	kindEnded        = "ended"
 	kindRetry        = "retry"
 	kindUndo         = "undo"
+	kindApproval     = "approval"
 )
 
 // Record is one line of the journal: a union, told apart by Kind. Unknown fields are ignored.
@@ -36,6 +38,9 @@ type Record struct {
 	Targets []string       `json:"targets,omitempty"`
 	Nodes   []Node         `json:"nodes,omitempty"`
 	Counts  map[string]int `json:"counts,omitempty"`
+
+	Outputs digest.Digest `json:"outputs,omitzero"` // approval: the bytes that were looked at
+	Denied  bool          `json:"denied,omitempty"` // approval: they are not good
 
 	Complete bool     `json:"complete,omitempty"` // build_ended: all of the campaign was fresh
 	Closes   []string `json:"closes,omitempty"`   // with it: the builds whose spending is over and done with
@@ -70,6 +75,14 @@ type Ended struct {
 	Message string
 	Build   string
 	Time    time.Time
+}
+
+// Approval is what a person said of the exact bytes of an address.
+type Approval struct {
+	Denied bool
+	Who    string
+	Why    string
+	Time   time.Time
 }
 
 // Retry is one invalidation.

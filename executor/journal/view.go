@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -16,9 +17,15 @@ type View struct {
 	Builds   []Build                    // oldest first
 	History  map[lang.Address][]Attempt // attempts of an address, oldest first, each once
 
+	approvals map[approvalKey]Approval
 	closed    map[string]bool // builds before all was fresh
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
 	seen      map[historyKey]bool
+}
+
+type approvalKey struct {
+	address lang.Address
+	outputs digest.Digest
 }
 
 type historyKey struct {
@@ -32,6 +39,7 @@ func newView() *View {
 		Last:      map[lang.Address]Selection{},
 		Ended:     map[lang.Address]Ended{},
 		History:   map[lang.Address][]Attempt{},
+		approvals: map[approvalKey]Approval{},
 		closed:    map[string]bool{},
 		discarded: map[Attempt]int{},
 		seen:      map[historyKey]bool{},
@@ -80,9 +88,17 @@ func (v *View) apply(r *Record) {
 		v.remember(r)
 	case kindRetry:
 		v.retry(r)
+	case kindApproval:
+		v.approvals[approvalKey{r.Address, r.Outputs}] = Approval{Denied: r.Denied, Who: r.Who, Why: r.Why, Time: r.Time}
 	case kindUndo:
 		v.undo(r)
 	}
+}
+
+// ApprovalOf returns what was said last of the bytes of an address.
+func (v *View) ApprovalOf(a lang.Address, outputs digest.Digest) (Approval, bool) {
+	said, ok := v.approvals[approvalKey{a, outputs}]
+	return said, ok
 }
 
 // Closed reports whether all of the campaign was fresh at the end of a build or since: what it spent is in

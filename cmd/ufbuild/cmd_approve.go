@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// approveFlags are the flags of approve and deny.
+type approveFlags struct {
+	yes, wait, denied bool
+	why               string
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	cmd := a.wordCommand(false)
+	cmd.Use, cmd.Short = "approve TARGET", "Say that what waits for a person is good"
+	cmd.Long = `Shows the bytes that wait, asks, and records that they are good. The next build
+selects them and goes on with what reads them. The word holds for exactly these
+bytes: other ones are asked about again.`
+	cmd.Example = `  ufbuild approve strategy
+  ufbuild approve strategy --yes --why "read it twice"`
+	return cmd
+}
+
+func (a *app) denyCommand() *cobra.Command {
+	cmd := a.wordCommand(true)
+	cmd.Use, cmd.Short = "deny TARGET", "Say that what waits for a person is not good"
+	cmd.Long = `Shows the bytes that wait, asks, and records that they are not good: the contract
+rejects them, and the next build runs the task again. Nothing is lost: approve
+takes the word back.`
+	cmd.Example = `  ufbuild deny strategy --why "it is about another contract"`
+	return cmd
+}
+
+func (a *app) wordCommand(denied bool) *cobra.Command {
+	f := approveFlags{denied: denied}
+	cmd := &cobra.Command{
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.runWord(args[0], f) },
+	}
+	fs := cmd.Flags()
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	fs.BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
+	fs.StringVar(&f.why, "why", "", "the reason, kept with the record")
+	return cmd
+}
+
+func (f *approveFlags) verb() string {
+	if f.denied {
+		return "deny"
+	}
+	return "approve"
+}
+
+func (a *app) runWord(target string, f approveFlags) error {
+	say := func(s *session, j *journal.Journal) error {
+		addr, at, err := s.awaiting(target, f)
+		if err != nil {
+			return err
+		}
+		inst, _ := s.instance(addr)
+		if err := a.showAsked(s, inst, &at); err != nil {
+			return err
+		}
+		if err := a.confirm(f.verb()+" these bytes of "+addr.String()+"?", f.yes); err != nil {
+			return err
+		}
+		said := journal.Approval{Denied: f.denied, Who: a.who(), Why: f.why, Time: time.Now()}
+		outputs := executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)
+		if err := j.Append(journal.Approved(addr, at.Key, at.Ordinal, outputs, said)); err != nil {
+			return err
+		}
+		return j.Sync()
+	}
+	return a.decideAs(f.verb(), newID(time.Now()), f.wait, say, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+}
+
+// awaiting finds the attempt of a target that a person is asked about. approve also finds one that was
+// denied, which takes the word back.
+func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.Attempt, error) {
+	ids, err := s.selectTargets([]string{target})
+	if err != nil {
+		return lang.Address{}, cache.Attempt{}, err
+	}
+	sum, err := s.plan(ids)
+	if err != nil {
+		return lang.Address{}, cache.Attempt{}, err
+	}
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		id, ok := s.graph.Find(r.Address)
+		if !ok || len(ids) != 1 || id != ids[0] {
+			continue
+		}
+		asked := r.State == executor.Awaiting || !f.denied && r.Reason.Kind == executor.FailsContract
+		inst, ok := s.instance(r.Address)
+		if !ok || !asked || len(executor.NeedApproval(inst.Outputs)) == 0 {
+			break
+		}
+		attempts, err := s.store.Attempts(r.Key)
+		for _, at := range attempts {
+			if at.Ordinal == max(r.Ordinal, r.Reason.Ordinal) {
+				return r.Address, at, nil
+			}
+		}
+		return lang.Address{}, cache.Attempt{}, err
+	}
+	return lang.Address{}, cache.Attempt{}, usageErrorf("%s waits for no approval\nhint: `ufbuild status` shows what does", target)
+}
+
+// showAsked prints the bytes that a person is asked about.
+func (a *app) showAsked(s *session, inst *lang.Instance, at *cache.Attempt) error {
+	for _, name := range executor.NeedApproval(inst.Outputs) {
+		for _, o := range at.Captured.Outputs {
+			if o.Name != name || !o.Exists {
+				continue
+			}
+			fmt.Fprintf(a.out, "%s  %s\n", a.outTerm.Style().Bold(name), o.Digest)
+			if err := a.showOutputBytes(s, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) showOutputBytes(s *session, o cache.Output) error {
+	if !o.Tree {
+		return s.copyBlob(a.out, o.Digest)
+	}
+	b, err := s.blob(o.Digest)
+	if err != nil {
+		return err
+	}
+	t, err := cache.DecodeTree(b)
+	if err != nil {
+		return err
+	}
+	for _, e := range t.Entries {
+		fmt.Fprintf(a.out, "%s  %s\n", e.Path, e.Digest)
+		if e.Kind == cache.File {
+			if err := s.copyBlob(a.out, e.Digest); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
