@@ -119,11 +119,32 @@ func (c *checker) text(e hclsyntax.Expression, t *typ) {
 			return
 		case !a.textual():
 			c.probs.error("UF2104", e.Range(), "This is %s and cannot be put into text.", a).
-				hint("Use join(), jsonencode() or a %%{ for … }.")
+				hint("%s", textHint(e, a))
 			return
 		}
 	}
 	c.mayBeNull(e, t)
+}
+
+// textHint says what of a value can stand in text. That something was left out is likelier than a wish to
+// see a whole output or task.
+func textHint(e hclsyntax.Expression, a *typ) string {
+	name := "it"
+	if w, ok := e.(*hclsyntax.TemplateWrapExpr); ok {
+		e = w.Wrapped
+	}
+	if t, ok := e.(*hclsyntax.ScopeTraversalExpr); ok {
+		name = traversalText(t.Traversal)
+	}
+	switch {
+	case a.attrs["path"] != nil && a.attrs["text"] != nil:
+		return "Write " + name + ".path for where it lies, or .text or .json for what it holds."
+	case a.attrs["path"] != nil && a.attrs["outputs"] == nil && !a.open && a.from == nil:
+		return "Write " + name + ".path."
+	case a.attrs["outputs"] != nil && a.attrs["ok"] != nil:
+		return "Write " + name + ".outputs.NAME.path for one of its outputs."
+	}
+	return "Use join(), jsonencode() or a %{ for … }."
 }
 
 func (c *checker) mayBeNullAt(where hcl.Range, t *typ) {

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -127,8 +129,20 @@ func (c *checker) objectElement(a *typ, text string, key *typ, where hcl.Range) 
 		c.probs.error(h.code, where, "%s", h.text)
 		return nil, false
 	}
-	c.probs.error("UF2103", where, "%s has no key %q.%s", text, name, didYouMean(name, sortedKeys(a.attrs)))
+	c.probs.error("UF2103", where, "%s has no key %q.%s", text, name, didYouMean(name, sortedKeys(a.attrs))).Hint = keysHint(a, text, name)
 	return nil, false
+}
+
+// keysHint says which keys there are; all is the list of the instances of a task and no key.
+func keysHint(a *typ, text, name string) string {
+	keys := sortedKeys(a.attrs)
+	if len(keys) == 1 && keys[0] == "all" {
+		return "It has no keys that are known before a run: " + text + ".all is the list of its instances."
+	}
+	if suggest(name, keys) != "" {
+		return ""
+	}
+	return choiceHint("Its keys are ", slices.DeleteFunc(keys, func(k string) bool { return k == "all" && a.attrs["outputs"] == nil }))
 }
 
 // withoutAll is the type of task.NAME[KEY] for a computed key: one of the instances, never all[…].

@@ -173,7 +173,30 @@ func (c *checker) noAttribute(a *typ, text, name string, where hcl.Range) {
 		return
 	}
 	d.meant(where, name, sortedKeys(a.attrs))
-	if h, ok := a.hints[""]; ok && d.Fix == nil {
+	switch h, ok := a.hints[""]; {
+	case d.Fix != nil:
+	case ok:
 		d.Hint = h.text
+	case hasOutput(a, name):
+		d.Hint = "Write " + text + ".outputs." + name + "."
+	default:
+		d.Hint = choiceHint("It has ", sortedKeys(a.attrs))
 	}
+}
+
+// hasOutput says that a is a task with such an output: ".outputs" was left out.
+func hasOutput(a *typ, name string) bool {
+	o := a.attrs["outputs"]
+	return o != nil && o.attrs[name] != nil
+}
+
+// shownChoices is how many names a hint offers; more are a page and no hint.
+const shownChoices = 12
+
+// choiceHint lists the names that could have been meant, when a person can take them in.
+func choiceHint(before string, names []string) string {
+	if len(names) == 0 || len(names) > shownChoices {
+		return ""
+	}
+	return before + strings.Join(names, ", ") + "."
 }

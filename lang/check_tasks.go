@@ -41,7 +41,8 @@ func (l *loader) noSecret(a *argument) bool {
 	if !ok {
 		return true
 	}
-	l.error("UF7301", u.place, "A sensitive variable reaches %s. Secrets may only be passed in secrets.", a.name)
+	l.error("UF7301", u.place, "A sensitive variable reaches %s. Secrets may only be passed in secrets.", a.name).
+		hint("Write secrets = { NAME = %s.%s } and read the environment variable NAME.", u.root, u.name)
 	a.broken = true
 	return false
 }
@@ -188,7 +189,7 @@ func (l *loader) checkBody(d *taskDef, roots *rootTypes, guarded []string, check
 		t := check(d.body)
 		l.notNull(d.body.place, t)
 		if !t.textual() {
-			l.error("UF2104", d.body.place, "prompt_text is %s and cannot be put into text.", t)
+			l.error("UF2104", d.body.place, "prompt_text is %s and cannot be put into text.", t).hint("%s", textHint(d.body.syntax, t))
 		}
 	case "prompt":
 		for _, p := range d.contents {
@@ -209,7 +210,7 @@ func (l *loader) checkPrompt(p *prompt, roots *rootTypes, guarded []string) {
 	t := l.checkTypes(p.expression, &checker{roots: roots, guarded: guarded})
 	l.notNull(p.place, t)
 	if !t.textual() {
-		l.error("UF2104", p.place, "The prompt is %s and cannot be put into text.", t)
+		l.error("UF2104", p.place, "The prompt is %s and cannot be put into text.", t).hint("%s", textHint(p.syntax, t))
 	}
 }
 
@@ -241,7 +242,8 @@ func (l *loader) checkCommand(a *argument, t *typ) {
 	for i, e := range parts {
 		l.notNull(elementRange(a.expression, i), e)
 		if !e.textual() || e.shape == nullShape {
-			l.error("UF7101", elementRange(a.expression, i), "command needs a list of strings, but this element is %s.", e)
+			l.error("UF7101", elementRange(a.expression, i), "command needs a list of strings, but this element is %s.", e).
+				hint("%s", textHint(elementSyntax(a.expression, i), e))
 			a.broken = true
 		}
 	}

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -105,8 +107,18 @@ func (l *loader) readDirectKey(d *direct, arg string, rest hcl.Traversal, e hcls
 }
 
 func (l *loader) notDirect(arg string, e hclsyntax.Expression, kinds []string) {
-	l.error("UF2004", e.Range(), "%s takes direct references such as %s.NAME.", arg, kinds[0]).
+	d := l.error("UF2004", e.Range(), "%s takes direct references such as %s.NAME.", arg, kinds[0]).
 		because("What a campaign is made of must be known from its text.")
+	v, ds := e.Value(nil)
+	if ds.HasErrors() || !v.IsWhollyKnown() || v.IsNull() || v.Type() != cty.String {
+		return
+	}
+	for _, k := range kinds {
+		if name := strings.TrimPrefix(v.AsString(), k+"."); l.isDeclared(k, name) {
+			d.fixed(e.Range(), k+"."+name)
+			return
+		}
+	}
 }
 
 func containsString(list []string, s string) bool {
@@ -139,10 +151,18 @@ func articled(noun string) string {
 
 // elementRange returns the range of the i-th element of a list written out, else of the whole.
 func elementRange(x *expression, i int) hcl.Range {
-	if t, ok := x.syntax.(*hclsyntax.TupleConsExpr); ok && i < len(t.Exprs) {
-		return t.Exprs[i].Range()
+	if e := elementSyntax(x, i); e != x.syntax {
+		return e.Range()
 	}
 	return x.place
+}
+
+// elementSyntax returns an element of a list written out, else the whole.
+func elementSyntax(x *expression, i int) hclsyntax.Expression {
+	if t, ok := x.syntax.(*hclsyntax.TupleConsExpr); ok && i < len(t.Exprs) {
+		return t.Exprs[i]
+	}
+	return x.syntax
 }
 
 // keyRange returns the range of a key of an object written out, else of the whole.

@@ -1,9 +1,11 @@
 package lang
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -70,6 +72,9 @@ func subjectOf(d *hcl.Diagnostic, fallback hcl.Range) hcl.Range {
 	return fallback
 }
 
+// sentenceEnd is a full stop before a blank or a new paragraph.
+var sentenceEnd = regexp.MustCompile(`\.\s+`)
+
 // sentence joins HCL's summary and detail into one line: the first sentence of the detail says what is
 // wrong here, the rest is the reason.
 func sentence(d *hcl.Diagnostic) (summary, rest string) {
@@ -77,8 +82,8 @@ func sentence(d *hcl.Diagnostic) (summary, rest string) {
 	if detail == "" {
 		return strings.TrimSuffix(d.Summary, ".") + ".", ""
 	}
-	if i := strings.Index(detail, ". "); i > 0 {
-		return detail[:i+1], strings.TrimSpace(detail[i+2:])
+	if i := sentenceEnd.FindStringIndex(detail); i != nil {
+		return detail[:i[0]+1], strings.TrimSpace(detail[i[1]:])
 	}
 	return strings.TrimSuffix(detail, ".") + ".", ""
 }
@@ -124,9 +129,48 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 		n := p.error(code, subjectOf(d, where), "%s", syntaxSentence(d, summary))
 		n.Detail = rest
 		if code == "UF1000" || code == "UF5005" {
-			n.Hint = escapeHint(d)
+			p.syntaxAdvice(n, d, src, where, prompt)
 		}
 	}
+}
+
+// syntaxAdvice adds what to do to a syntax error, and the place where the template began that ends wrong.
+func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, where hcl.Range, prompt bool) {
+	switch open, ok := openingBefore(src, where.Start, subjectOf(d, where)); {
+	case strings.Contains(d.Detail, "may not be split over multiple lines"):
+		n.Hint = "A closing quote is missing. Text of several lines goes between <<-END and END."
+	case escapeHint(d) != "":
+		n.Hint = escapeHint(d)
+		if strings.Contains(n.Detail, "escape") {
+			n.Detail = "" // the hint says it shorter
+		}
+		if ok && open.Start.Line < subjectOf(d, where).Start.Line && open.Filename == n.Subject.File {
+			n.also(open, "the template begins here")
+		}
+	case prompt:
+		n.Hint = "If this is text and no template, such as a shell parameter, write $${ instead of ${."
+	}
+}
+
+// openingBefore is the last ${ before a problem that is no escape.
+func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
+	end := min(at.Start.Byte-start.Byte, len(src))
+	if end < 0 {
+		return hcl.Range{}, false
+	}
+	i := bytes.LastIndex(src[:end], []byte("${"))
+	if i < 0 || i > 0 && src[i-1] == '$' {
+		return hcl.Range{}, false
+	}
+	lineStart := bytes.LastIndexByte(src[:i], '\n') + 1
+	pos := hcl.Pos{Line: start.Line + bytes.Count(src[:i], []byte("\n")), Byte: start.Byte + i}
+	pos.Column = utf8.RuneCount(src[lineStart:i]) + 1
+	if lineStart == 0 {
+		pos.Column += start.Column - 1
+	}
+	stop := pos
+	stop.Byte, stop.Column = pos.Byte+len("${"), pos.Column+len("${")
+	return hcl.Range{Filename: at.Filename, Start: pos, End: stop}, true
 }
 
 // setBefore finds the first place of an argument in what HCL says when it is set twice.

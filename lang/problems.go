@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -108,6 +109,10 @@ func (d *Diagnostic) meant(r hcl.Range, name string, candidates []string) *Diagn
 
 // fixed attaches the edit that replaces r by text.
 func (d *Diagnostic) fixed(r hcl.Range, text string) *Diagnostic {
-	d.Fix = &Fix{Title: fmt.Sprintf("Replace by %q", text), Range: at(r), Text: text}
+	title := fmt.Sprintf("Replace by %q", text)
+	if strings.Contains(text, `"`) {
+		title = "Replace by " + text // quotes of its own would only be in the way
+	}
+	d.Fix = &Fix{Title: title, Range: at(r), Text: text}
 	return d
 }
