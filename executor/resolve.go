@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"sort"
 	"strings"
@@ -154,6 +155,7 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]sourc
 		for p := range d.Own {
 			delete(found, p)
 		}
+		dropExported(found, d.Campaign)
 	}
 	for _, in := range inst.Inputs {
 		files, err := d.Sources.Glob(in.Globs, in.Exclude)
@@ -170,6 +172,18 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]sourc
 	}
 	dropInherited(found, a, up)
 	return sortedFiles(found), nil
+}
+
+// dropExported leaves out what is exported into directories: it is what tasks made, not what they start from.
+func dropExported(found map[string]source.File, c *lang.Campaign) {
+	for _, t := range c.Tasks {
+		for _, inst := range t.Instances {
+			for _, e := range inst.Exports {
+				dir := path.Clean(e.To) + "/"
+				maps.DeleteFunc(found, func(p string, _ source.File) bool { return strings.HasPrefix(p, dir) })
+			}
+		}
+	}
 }
 
 // notInNames are characters of shell scripts and of mount tokens. A word with one of them is not looked

@@ -141,6 +141,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.diffCommand(),
 		a.lsCommand(),
 		a.costCommand(),
+		a.exportCommand(),
 		a.storeCommand(),
 		a.cleanCommand(),
 		a.contractCommand(),

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/graph"
+)
+
+type exportFlags struct {
+	yes   bool
+	force bool
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use:   "export [TARGET...]",
+		Short: "Copy results into the project, after a look and a yes",
+		Long: `Copies what export blocks declare from the store into the project: of the targets, else of
+every task. Without --yes it writes nothing and shows what it would do, with the changes
+as a patch. A file is overwritten when it is absent or what an earlier export left; your
+own files and edits need --force. Nothing is ever written into .git or .ufbuild, or
+through a link.`,
+		Example: `  ufbuild export
+  ufbuild export report --yes`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.runExport(args, f) },
+	}
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "write the files")
+	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite files that no export left there")
+	return cmd
+}
+
+func (a *app) runExport(targets []string, f exportFlags) error {
+	how := reading
+	if f.yes {
+		how = writing
+	}
+	s, err := a.openSession(how)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close() }()
+	if f.yes {
+		if s.held, err = a.lock(s.campaign.Root, newID(time.Now()), "export", false); err != nil {
+			return err
+		}
+	}
+	files, err := s.exports(targets)
+	if err != nil {
+		return err
+	}
+	if err := a.reportExports(s, files, f); err != nil {
+		return err
+	}
+	if refused := refusals(files, f.force); len(refused) > 0 {
+		return usageErrorf("export: nothing was written:\n%s", strings.Join(refused, "\n"))
+	}
+	if !f.yes {
+		if slices.ContainsFunc(files, func(x exportFile) bool { return x.state != exportSame }) {
+			fmt.Fprintln(a.err, "nothing was written; add --yes to write these")
+		}
+		return nil
+	}
+	return s.writeExports(files)
+}
+
+// exports lists every file that the export blocks of the targets stand for.
+func (s *session) exports(targets []string) ([]exportFile, error) {
+	ids := s.allNodes()
+	if len(targets) > 0 {
+		var err error
+		if ids, err = s.selectTargets(targets); err != nil {
+			return nil, err
+		}
+	}
+	stale, err := s.staleNodes(ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []exportFile
+	declared := false
+	for _, id := range ids {
+		n := s.graph.Node(id)
+		if n.Instance == nil || len(n.Instance.Exports) == 0 {
+			continue
+		}
+		declared = true
+		sel, ok := s.view.Selected[n.Address]
+		if !ok {
+			fmt.Fprintf(s.app.err, "warning: %s has no result to export\n", n.Address)
+			continue
+		}
+		if stale[id] {
+			fmt.Fprintf(s.app.err, "warning: %s is stale; this is its last good result\n", n.Address)
+		}
+		files, err := s.exportsOf(n.Instance, sel.Attempt)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
+	}
+	if !declared {
+		return nil, usageErrorf("there is nothing to export\nhint: declare it: export { from = self.outputs.NAME, to = \"PATH\" }")
+	}
+	return out, clashes(out)
+}
+
+func (s *session) staleNodes(ids []graph.NodeID) (map[graph.NodeID]bool, error) {
+	out := map[graph.NodeID]bool{}
+	var exporting []graph.NodeID
+	for _, id := range ids {
+		if inst := s.graph.Node(id).Instance; inst != nil && len(inst.Exports) > 0 {
+			exporting = append(exporting, id)
+			out[id] = true
+		}
+	}
+	if len(exporting) == 0 {
+		return nil, nil
+	}
+	base, _ := s.toBase(exporting)
+	sum, err := s.plan(base)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sum.Nodes {
+		if id, ok := s.graph.Find(sum.Nodes[i].Address); ok && sum.Nodes[i].State == executor.IsFresh {
+			delete(out, id)
+		}
+	}
+	return out, nil
+}
+
+// clashes refuses two results for one path, and one below another.
+func clashes(files []exportFile) error {
+	by := map[string]string{}
+	for _, x := range files {
+		if first, ok := by[x.to]; ok {
+			return clash(x.to, first, x.address.String())
+		}
+		by[x.to] = x.address.String()
+	}
+	for _, x := range files {
+		for dir := path.Dir(x.to); dir != "."; dir = path.Dir(dir) {
+			if first, ok := by[dir]; ok {
+				return clash(dir, first, x.address.String())
+			}
+		}
+	}
+	return nil
+}
+
+func clash(to, first, second string) error {
+	return usageErrorf("export %s: both %s and %s go there\nhint: put ${each.key} or ${loop.index} into the path", to, first, second)
+}
+
+// refusals says why files may not be written.
+func refusals(files []exportFile, force bool) []string {
+	var out []string
+	for _, x := range files {
+		switch {
+		case x.state == exportRefused:
+			out = append(out, fmt.Sprintf("%s: %s", x.to, x.why))
+		case x.state == exportForeign && !force:
+			out = append(out, fmt.Sprintf("%s: %s\nhint: --force overwrites it", x.to, x.why))
+		}
+	}
+	return out
+}
+
+type exportReport struct {
+	SchemaVersion int              `json:"schema_version"`
+	Files         []exportFileJSON `json:"files"`
+}
+
+type exportFileJSON struct {
+	Path    string `json:"path"`
+	Address string `json:"address"`
+	Output  string `json:"output"`
+	State   string `json:"state"`
+	Why     string `json:"why,omitempty"`
+}
+
+// reportExports lists the files, and in a dry run shows the changes.
+func (a *app) reportExports(s *session, files []exportFile, f exportFlags) error {
+	r := exportReport{SchemaVersion: 1, Files: []exportFileJSON{}}
+	var rows [][]string
+	for _, x := range files {
+		r.Files = append(r.Files, exportFileJSON{x.to, x.address.String(), x.output, string(x.state), x.why})
+		rows = append(rows, []string{string(x.state), gitName(x.to), x.address.String()})
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	if err := ui.Table(a.out, nil, rows); err != nil || f.yes {
+		return err
+	}
+	for _, x := range files {
+		if x.state != exportNew && x.state != exportUpdate && x.state != exportForeign {
+			continue
+		}
+		var b strings.Builder
+		c, err := s.exportChange(x)
+		if err != nil {
+			return err
+		}
+		c.patch(&b)
+		fmt.Fprintf(a.out, "\n%s", b.String())
+	}
+	return nil
+}
