@@ -62,3 +62,29 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkUnknownNames loads campaigns in which every task has a misspelt reference. The time for a
+// name must not grow with their number: the ratio of 10,000 to 2,500 is reported, 1 is linear.
+func BenchmarkUnknownNames(b *testing.B) {
+	perName := func(n int) float64 {
+		dir := b.TempDir()
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "task \"t%d\" {\n  command = [\"echo\", task.unknown%dx.outputs.o.path, local.absent%d]\n}\n", i, i, i)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "campaign.hcl"), []byte(text.String()), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		begun := time.Now()
+		_, ds := Load(Options{Dir: dir})
+		took := time.Since(begun)
+		if ds.Count(Error) != 2*n {
+			b.Fatalf("%d errors, want %d", ds.Count(Error), 2*n)
+		}
+		return float64(took) / float64(n)
+	}
+	for b.Loop() {
+		few, many := perName(2_500), perName(10_000)
+		b.ReportMetric(many/few, "growth")
+	}
+}

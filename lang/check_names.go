@@ -190,9 +190,7 @@ func (l *loader) unknownReference(root, name string, whole, nameOnly hcl.Range) 
 	}
 	var candidates []string
 	if root == "local" {
-		for _, x := range l.decl.order {
-			candidates = append(candidates, x.name)
-		}
+		candidates = l.decl.localNames()
 	} else {
 		candidates = l.decl.kinds[kindOfRoot(root)].names()
 	}

@@ -11,13 +11,35 @@ type registry struct {
 	list   []*node
 	byName map[string]*node
 	used   map[string]bool
+
+	compared int // names handed out by names so far
 }
 
-// names lists the declared names, for suggestions.
+// maxCompared bounds how many names are compared with misspelt ones in one load. Nobody reads the
+// thousandth suggestion, and without a bound a campaign with many unknown names would take a time that
+// grows with their square.
+const maxCompared = 2_000_000
+
+// names lists the declared names, for suggestions; none once enough were compared.
 func (r *registry) names() []string {
+	if r.compared += len(r.list); r.compared > maxCompared {
+		return nil
+	}
 	names := make([]string, 0, len(r.list))
 	for _, n := range r.list {
 		names = append(names, n.name)
+	}
+	return names
+}
+
+// localNames is names for locals.
+func (d *declarations) localNames() []string {
+	if d.compared += len(d.order); d.compared > maxCompared {
+		return nil
+	}
+	names := make([]string, 0, len(d.order))
+	for _, x := range d.order {
+		names = append(names, x.name)
 	}
 	return names
 }
@@ -27,6 +49,7 @@ type declarations struct {
 	campaign *node
 	locals   map[string]*localDef
 	order    []*localDef // locals in source order
+	compared int         // names handed out by localNames so far
 	kinds    map[string]*registry
 }
 
