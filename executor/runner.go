@@ -22,6 +22,8 @@ type Invocation struct {
 	Root string // campaign root: where Sources are copied from, and where ModeInplace runs
 	Dir  string // attempt directory, new and empty: <Dir>/ws is the workspace, <Dir>/log the log
 	Mode lang.WorkspaceMode
+	// GitInit makes the workspace a git repository with one commit of what was laid. It means nothing in place.
+	GitInit bool
 
 	Argv  []string // the program and its arguments, resolved on PATH of Env by the runner
 	Env   []string // "NAME=value", complete: the child gets these and nothing else

@@ -97,6 +97,11 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if err != nil {
 		return cache.Captured{}, translate(err)
 	}
+	if inv.GitInit {
+		if err := initGit(ctx, inv); err != nil {
+			return cache.Captured{}, err
+		}
+	}
 	end, err := r.run(ctx, inv, filepath.Join(inv.Dir, workspace.Dir), output)
 	if err != nil {
 		return cache.Captured{}, err
@@ -107,6 +112,16 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return cache.Captured{}, err
 	}
 	return r.captured(inv.Dir, end, taken)
+}
+
+// initGit makes the workspace a repository, with the git that the task would find.
+func initGit(ctx context.Context, inv *executor.Invocation) error {
+	dir := filepath.Join(inv.Dir, workspace.Dir)
+	git, exit, why := lookPath("git", dir, inv.Env)
+	if exit != 0 {
+		return fmt.Errorf("make workspace: %s\nhint: workspace.git = \"init\" needs git", why)
+	}
+	return workspace.InitGit(ctx, git, dir)
 }
 
 // Salvage implements executor.Salvager. The exit of the dead attempt is unknown and reported as -1.
