@@ -95,6 +95,9 @@ func (d *Decider) lookUp(ctx context.Context, inst *lang.Instance, dec *Decision
 	}
 	dec.Answer = Stale
 	seen := sightings{}
+	if d.tryRuling(ctx, dec) {
+		return
+	}
 	if inst.Cache {
 		if err := d.tryCandidates(ctx, dec, d.candidates(dec, attempts), &seen); err != nil {
 			dec.Answer, dec.Err = Broken, err

@@ -325,9 +325,12 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	dec := &n.decision
 	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
 	s.noteDiffer(id)
+	if dec.Attempt.Key != dec.Key {
+		n.result.From = dec.Attempt.Key
+	}
 	n.left = leftBy(dec.Action, dec.Attempt)
 	sel, ok := s.b.View.Selected[dec.Action.Address]
-	if !ok || sel.Key != dec.Key || sel.Ordinal != dec.Attempt.Ordinal {
+	if !ok || sel.Key != dec.Attempt.Key || sel.Ordinal != dec.Attempt.Ordinal {
 		n.result.Found = true
 		s.records.selected(dec.Action.Address, dec.Attempt, "found in the store")
 	}

@@ -85,6 +85,7 @@ type NodeResult struct {
 	State    State
 	Reason   Reason        // why it ran or would run
 	Key      cache.Key     // zero while unknown
+	From     cache.Key     // IsFresh: the attempt's own key, where a person chose one of another key
 	Manifest []byte        // plan only: what the key is the digest of
 	Inflows  []Inflow      // plan only: what in1, in2, … of the manifest are
 	Ordinal  int           // of the attempt that it reads, or that failed

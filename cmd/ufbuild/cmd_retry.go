@@ -85,6 +85,9 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		for _, n := range inv.Nodes {
 			concerned = append(concerned, n.Address)
 		}
+		if err := s.refusePinned(inv); err != nil {
+			return err
+		}
 		if err := a.confirmRetry(inv, f.yes); err != nil {
 			return err
 		}
@@ -121,6 +124,9 @@ func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
 	for i := range sum.Nodes {
 		if r := &sum.Nodes[i]; r.State == executor.IsFresh {
 			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
+			if !r.From.IsZero() {
+				out[r.Address] = journal.Attempt{Key: r.From, Ordinal: r.Ordinal}
+			}
 		}
 	}
 	return out, nil

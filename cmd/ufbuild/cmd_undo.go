@@ -15,11 +15,11 @@ func (a *app) undoCommand() *cobra.Command {
 	f := retryFlags{noBuild: true}
 	cmd := &cobra.Command{
 		Use:   "undo",
-		Short: "Take back the last retry",
-		Long: `Brings back what the last retry discarded, for its whole cone and without running
-anything: every task reads again what it read before. Attempts made since stay in
-the store. Tasks that were edited since stay stale. Undo again takes back the
-retry before.`,
+		Short: "Take back the last retry, accept, select or pin",
+		Long: `Takes back the last decision of a person. Of a retry it brings back what was
+discarded, for its whole cone and without running anything: every task reads again
+what it read before. Attempts made since stay in the store. Tasks that were edited
+since stay stale. Undo again takes back the decision before.`,
 		Example: `  ufbuild retry triage --no-build --yes
   ufbuild undo
   ufbuild plan`,
@@ -32,9 +32,12 @@ retry before.`,
 func (a *app) runUndo(f retryFlags) error {
 	id := newID(time.Now())
 	undo := func(s *session, j *journal.Journal) error {
+		if ruling, ok := s.view.LastRuling(); ok {
+			return a.undoRuling(j, id, ruling)
+		}
 		r, ok := s.view.LastRetry()
 		if !ok {
-			return usageErrorf("there is nothing to undo: no retry stands")
+			return usageErrorf("there is nothing to undo: no decision stands")
 		}
 		if err := s.invalidator().Undo(j, id, a.who(), r); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -132,6 +133,10 @@ func (a *app) verbs() []*cobra.Command {
 		a.buildCommand(),
 		a.retryCommand(),
 		a.undoCommand(),
+		a.rulingCommand(journal.Accept),
+		a.rulingCommand(journal.Select),
+		a.rulingCommand(journal.Pin),
+		a.rulingCommand(journal.Unpin),
 		a.approveCommand(),
 		a.denyCommand(),
 		a.whyCommand(),

@@ -214,6 +214,9 @@ func (s *session) failed() []graph.NodeID {
 		if !ok || e.Outcome == "" || e.Outcome == cache.OK || e.Outcome == cache.Partial {
 			continue
 		}
+		if _, ok := s.view.RulingOf(n.Address, e.Key); ok {
+			continue // a person said that it does not matter
+		}
 		if sel, ok := s.view.Selected[n.Address]; ok && sel.Build == e.Build && sel.Key == e.Key {
 			continue
 		}

@@ -33,6 +33,20 @@ func Approved(a lang.Address, k cache.Key, n int, outputs digest.Digest, said Ap
 	return Record{Kind: kindApproval, Address: a, Key: k, Ordinal: n, Outputs: outputs, Denied: said.Denied, Who: said.Who, Why: said.Why, Time: said.Time}
 }
 
+// Ruled is what a person said of an attempt.
+func Ruled(r Ruling) Record {
+	before := Node{Address: r.Address, Key: r.Before.Key, Selected: r.Before.Ordinal}
+	return Record{
+		Kind: kindRuling, ID: r.ID, Address: r.Address, Key: r.Key, Ordinal: r.Ordinal, For: r.For, Verdict: r.Verdict,
+		Word: r.Word, Who: r.Who, Why: r.Why, Time: r.Time, Nodes: []Node{before},
+	}
+}
+
+// Unruled takes back the ruling r.
+func Unruled(id, who string, r Ruling) Record {
+	return Record{Kind: kindUndo, ID: id, Who: who, Undoes: r.ID}
+}
+
 // Undone takes back the retry r as a whole.
 func Undone(id, who string, r Retry) Record {
 	return Record{Kind: kindUndo, ID: id, Who: who, Undoes: r.ID, Nodes: r.Nodes}

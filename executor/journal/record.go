@@ -17,6 +17,7 @@ const (
 	kindRetry        = "retry"
 	kindUndo         = "undo"
 	kindApproval     = "approval"
+	kindRuling       = "ruling"
 )
 
 // Record is one line of the journal: a union, told apart by Kind. Unknown fields are ignored.
@@ -41,6 +42,10 @@ type Record struct {
 
 	Outputs digest.Digest `json:"outputs,omitzero"` // approval: the bytes that were looked at
 	Denied  bool          `json:"denied,omitempty"` // approval: they are not good
+
+	For     cache.Key        `json:"for,omitzero"`     // ruling: the key that the attempt is good for
+	Verdict cache.VerdictKey `json:"verdict,omitzero"` // ruling: what of its outputs does not matter
+	Word    Word             `json:"word,omitempty"`   // ruling
 
 	Complete bool     `json:"complete,omitempty"` // build_ended: all of the campaign was fresh
 	Closes   []string `json:"closes,omitempty"`   // with it: the builds whose spending is over and done with
@@ -83,6 +88,35 @@ type Approval struct {
 	Who    string
 	Why    string
 	Time   time.Time
+}
+
+// Word says what kind of ruling a person gave.
+type Word string
+
+// The kinds of ruling.
+const (
+	Accept Word = "accept" // the edit, or the failing check, does not matter
+	Select Word = "select" // this attempt instead of another
+	Pin    Word = "pin"    // this attempt stays
+	Unpin  Word = "unpin"  // takes a pin back
+)
+
+// Ruling is what a person said of an attempt: it is good for a key of an address. It counts in this
+// campaign, for this key and this verdict alone.
+type Ruling struct {
+	Attempt
+	ID      string
+	Address lang.Address
+	Word    Word
+	For     cache.Key
+	Verdict cache.VerdictKey
+	Who     string
+	Why     string
+	Time    time.Time
+	Before  Selection // what the address read until then; zero for nothing
+	Undone  bool
+
+	retries int // how many retries came before it
 }
 
 // Retry is one invalidation.

@@ -14,6 +14,7 @@ type View struct {
 	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
 	Ended    map[lang.Address]Ended     // how the last attempt ended
 	Retries  []Retry                    // oldest first
+	Rulings  []Ruling                   // oldest first
 	Builds   []Build                    // oldest first
 	History  map[lang.Address][]Attempt // attempts of an address, oldest first, each once
 
@@ -90,7 +91,10 @@ func (v *View) apply(r *Record) {
 		v.retry(r)
 	case kindApproval:
 		v.approvals[approvalKey{r.Address, r.Outputs}] = Approval{Denied: r.Denied, Who: r.Who, Why: r.Why, Time: r.Time}
+	case kindRuling:
+		v.rule(r)
 	case kindUndo:
+		v.unrule(r.Undoes)
 		v.undo(r)
 	}
 }

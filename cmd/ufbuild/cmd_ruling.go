@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+)
+
+// rulings describe the verbs by which a person chooses an attempt.
+var rulings = map[journal.Word]struct{ use, short, long, example string }{
+	journal.Accept: {
+		"accept TARGET", "Say that an edit, or a failing check, does not matter",
+		`Selects for the task as it is now the attempt whose check failed, or else its last
+good one from before an edit. It counts in this campaign, for exactly this key
+and these failures: another edit is decided anew. Nothing runs; undo takes it back.`,
+		`  ufbuild accept strategy --why "only reworded"`,
+	},
+	journal.Select: {
+		"select TARGET@N", "Read one attempt instead of another",
+		`Selects the N-th attempt of a task, as "show --history" numbers them, for the task
+as it is now. Nothing runs; undo takes it back.`,
+		`  ufbuild show strategy --history
+  ufbuild select strategy@2 --why "the better of the two"`,
+	},
+	journal.Pin: {
+		"pin TARGET", "Hold the attempt that a task reads",
+		`Holds what the task reads now: a retry of it is refused until unpin or undo. It
+counts for the task as it is now; an edit is decided anew.`,
+		`  ufbuild pin strategy --why "the report quotes it"`,
+	},
+	journal.Unpin: {
+		"unpin TARGET", "Let a pinned task go",
+		`Takes back a pin. The task goes on reading what it reads.`,
+		`  ufbuild unpin strategy`,
+	},
+}
+
+func (a *app) rulingCommand(word journal.Word) *cobra.Command {
+	var f approveFlags
+	of := rulings[word]
+	cmd := &cobra.Command{
+		Use: of.use, Short: of.short, Long: of.long, Example: of.example,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(_ *cobra.Command, args []string) error {
+			rule := func(s *session, j *journal.Journal) error { return a.rule(s, j, word, args[0], f.why) }
+			return a.decideAs(string(word), newID(time.Now()), f.wait, rule, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+		},
+	}
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
+	cmd.Flags().StringVar(&f.why, "why", "", "the reason, kept with the record")
+	return cmd
+}
+
+func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, why string) error {
+	c, err := s.choose(target)
+	if err != nil {
+		return err
+	}
+	node, err := s.planOf(c)
+	if err != nil {
+		return err
+	}
+	r := journal.Ruling{
+		ID: newID(time.Now()), Address: c.address, Word: word, For: node.Key, Who: a.who(), Why: why, Time: time.Now(),
+		Before: s.view.Selected[c.address],
+	}
+	switch word {
+	case journal.Select:
+		if _, n := s.splitNumber(target); n == 0 {
+			return usageErrorf("select needs the number of an attempt, such as %s@1\nhint: `ufbuild show %s --history` lists them", target, target)
+		}
+	case journal.Accept:
+		if c, err = s.acceptable(c, node); err != nil {
+			return err
+		}
+	case journal.Pin:
+		if node.State != executor.IsFresh {
+			return usageErrorf("%s is not fresh, so there is nothing to hold\nhint: build it, or choose an attempt with select", c.address)
+		}
+	case journal.Unpin:
+		if _, pinned := s.view.PinOf(c.address, journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}); !pinned {
+			return usageErrorf("%s is not pinned", c.address)
+		}
+	}
+	return a.writeRuling(s, j, r, c)
+}
+
+func (a *app) writeRuling(s *session, j *journal.Journal, r journal.Ruling, c chosen) error {
+	at := c.gen.Attempt
+	if at.Captured == nil {
+		return usageErrorf("attempt %d of %s left nothing that could be read", c.gen.N, c.address)
+	}
+	r.Attempt = journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}
+	inst, _ := s.instance(c.address)
+	key, err := contract.KeyOf(inst.Outputs, executor.ContractFiles{Files: s.files}, at.Captured.Outputs)
+	if err != nil {
+		return err
+	}
+	r.Verdict = key
+	if err := j.Append(journal.Ruled(r)); err != nil {
+		return err
+	}
+	if err := j.Sync(); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "id": r.ID, "verb": r.Word, "address": c.address.String(), "n": c.gen.N})
+	}
+	fmt.Fprintf(a.out, "%s: attempt %d of %s\n", r.Word, c.gen.N, c.address)
+	return nil
+}
+
+// planOf says how the node stands. Its key has to be known: a ruling is for a key.
+func (s *session) planOf(c chosen) (*executor.NodeResult, error) {
+	id, _ := s.graph.Find(c.address)
+	sum, err := s.plan([]graph.NodeID{id})
+	if err != nil {
+		return nil, err
+	}
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		if r.Address == c.address && !r.Key.IsZero() && c.have {
+			return r, nil
+		}
+	}
+	return nil, usageErrorf("%s cannot be decided about yet\nhint: `ufbuild plan %s` says what has to run first", c.address, quoteTarget(c.address))
+}
+
+// acceptable finds what accept selects: what failed a check under the key of now, else the last good one.
+func (s *session) acceptable(c chosen, node *executor.NodeResult) (chosen, error) {
+	gens, err := s.generations(c.address)
+	if err != nil {
+		return c, err
+	}
+	good := []cache.Outcome{cache.OK, cache.Partial}
+	for _, now := range []bool{true, false} {
+		for _, g := range slices.Backward(gens) {
+			passes := slices.Contains(good, g.Attempt.Outcome) || now && g.Attempt.Outcome == cache.Rejected
+			if passes && !g.Retried && (!now || g.Attempt.Key == node.Key) {
+				c.gen = g
+				return c, nil
+			}
+		}
+	}
+	return c, usageErrorf("%s has no attempt that could be accepted\nhint: `ufbuild show %s --history` lists what there is", c.address, quoteTarget(c.address))
+}
+
+// undoRuling takes back the last ruling.
+func (a *app) undoRuling(j *journal.Journal, id string, r journal.Ruling) error {
+	rec := journal.Unruled(id, a.who(), r)
+	rec.Time = time.Now()
+	if err := j.Append(rec); err != nil {
+		return err
+	}
+	if err := j.Sync(); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(undoneReport{SchemaVersion: 1, ID: id, Undoes: r.ID, Restored: []string{r.Address.String()}})
+	}
+	fmt.Fprintf(a.out, "took back the %s of %s by %s: %s\n", r.Word, r.Time.Format("2006-01-02 15:04"), r.Who, r.Address)
+	return nil
+}
+
+// refusePinned keeps a retry from discarding what a person holds.
+func (s *session) refusePinned(inv executor.Invalidation) error {
+	for _, n := range inv.Nodes {
+		if r, pinned := s.view.PinOf(n.Address, journal.Attempt{Key: n.Key, Ordinal: n.Selected}); pinned {
+			return usageErrorf("%s is pinned by %s\nhint: `ufbuild unpin %s` lets it go; --no-cone leaves it alone", n.Address, r.Who, quoteTarget(n.Address))
+		}
+	}
+	return nil
+}

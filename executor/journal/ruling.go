@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// RulingOf returns what a person said last of an address and a key, unless it was taken back or a retry
+// discarded the attempt since.
+func (v *View) RulingOf(a lang.Address, k cache.Key) (Ruling, bool) {
+	for _, r := range slices.Backward(v.Rulings) {
+		if r.Undone || r.Address != a || r.For != k || r.Word == Unpin {
+			continue
+		}
+		if i, gone := v.discarded[r.Attempt]; gone && i >= r.retries {
+			return Ruling{}, false
+		}
+		return r, true
+	}
+	return Ruling{}, false
+}
+
+// PinOf returns the pin that holds an attempt at an address.
+func (v *View) PinOf(a lang.Address, at Attempt) (Ruling, bool) {
+	for _, r := range slices.Backward(v.Rulings) {
+		if !r.Undone && r.Address == a && r.Attempt == at && (r.Word == Pin || r.Word == Unpin) {
+			return r, r.Word == Pin
+		}
+	}
+	return Ruling{}, false
+}
+
+// LastRuling returns the newest ruling that was not undone, if no standing retry came after it.
+func (v *View) LastRuling() (Ruling, bool) {
+	for _, r := range slices.Backward(v.Rulings) {
+		if r.Undone {
+			continue
+		}
+		for _, later := range v.Retries[r.retries:] {
+			if !later.Undone {
+				return Ruling{}, false
+			}
+		}
+		return r, true
+	}
+	return Ruling{}, false
+}
+
+func (v *View) rule(r *Record) {
+	rl := Ruling{
+		Attempt: Attempt{r.Key, r.Ordinal}, ID: r.ID, Address: r.Address, Word: r.Word, For: r.For, Verdict: r.Verdict,
+		Who: r.Who, Why: r.Why, Time: r.Time, Before: v.Selected[r.Address], retries: len(v.Retries),
+	}
+	v.Rulings = append(v.Rulings, rl)
+	if r.Word == Unpin {
+		return
+	}
+	s := Selection{Attempt: rl.Attempt, Time: r.Time, Reason: string(r.Word) + " by " + r.Who}
+	v.Selected[r.Address], v.Last[r.Address] = s, s
+}
+
+// unrule takes back the ruling called id: the address reads what it read before.
+func (v *View) unrule(id string) {
+	for i := range v.Rulings {
+		r := &v.Rulings[i]
+		if r.ID != id || r.Undone {
+			continue
+		}
+		r.Undone = true
+		if r.Before.Ordinal == 0 {
+			delete(v.Selected, r.Address)
+			continue
+		}
+		v.Selected[r.Address], v.Last[r.Address] = r.Before, r.Before
+	}
+}
