@@ -137,6 +137,8 @@ func textHint(e hclsyntax.Expression, a *typ) string {
 		name = traversalText(t.Traversal)
 	}
 	switch {
+	case a.shape == nullShape:
+		return "Use coalesce(…) to give a text for null."
 	case a.attrs["path"] != nil && a.attrs["text"] != nil:
 		return "Write " + name + ".path for where it lies, or .text or .json for what it holds."
 	case a.attrs["path"] != nil && a.attrs["outputs"] == nil && !a.open && a.from == nil:

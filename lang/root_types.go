@@ -53,7 +53,7 @@ func eachType(d *taskDef) *typ {
 }
 
 func (l *loader) selfType(d *taskDef, planTime bool) *typ {
-	attrs := map[string]*typ{"name": stringType, "id": stringType, "key": stringType}
+	attrs := map[string]*typ{"name": stringType, "id": stringType, "key": keyType(d)}
 	t := objectOf(attrs)
 	if planTime {
 		t.hints = map[string]advice{"outputs": {"UF2007", "self.outputs is not available here: outputs are decided first."}}
@@ -61,7 +61,11 @@ func (l *loader) selfType(d *taskDef, planTime bool) *typ {
 	}
 	outputs := map[string]*typ{}
 	for _, n := range d.outputs {
-		outputs[n.name] = objectOf(map[string]*typ{"path": stringType, "contract": stringType})
+		o := map[string]*typ{"path": stringType, "contract": stringType}
+		if n.arg("contract") == nil {
+			o["contract"] = nullType
+		}
+		outputs[n.name] = objectOf(o)
 	}
 	attrs["outputs"] = objectOf(outputs)
 	if d.task.Series {

@@ -166,6 +166,14 @@ func instanceHints(name, text string) map[string]advice {
 	return h
 }
 
+// keyType is the type of key: null where instances have none.
+func keyType(d *taskDef) *typ {
+	if d.forEach == nil && d.expand == nil {
+		return nullType
+	}
+	return stringType
+}
+
 // instance returns the type of one instance of a task.
 func (x *taskTypes) instance(d *taskDef, tolerated bool) *typ {
 	outputs := map[string]*typ{}
@@ -173,7 +181,7 @@ func (x *taskTypes) instance(d *taskDef, tolerated bool) *typ {
 		outputs[n.name] = x.output(d, n, tolerated)
 	}
 	return objectOf(map[string]*typ{
-		"task": stringType, "id": stringType, "key": stringType, "loop": numberType,
+		"task": stringType, "id": stringType, "key": keyType(d), "loop": numberType,
 		"status": stringType, "ok": boolType, "dir": stringType, "outputs": objectOf(outputs),
 	})
 }
@@ -184,6 +192,9 @@ func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 	t := objectOf(attrs)
 	t.hints = map[string]advice{}
 	contract := x.contractOf(n)
+	if n.arg("contract") == nil {
+		attrs["contract"] = nullType
+	}
 	maybe := ""
 	if tolerated {
 		maybe = fmt.Sprintf("task.%s may have failed or been skipped, and this is null then", d.task.Name)
