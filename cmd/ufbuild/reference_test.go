@@ -39,12 +39,10 @@ func languagePage() string {
 	var b strings.Builder
 	b.WriteString(`# The campaign language
 
-Every block and argument of a campaign file. The phase says when a value must be known: **L** is written out
-in the text, **S** is a direct reference to a declaration, **P** may be computed before anything runs (from
-variables, locals, each, matrix, loop and functions), **R** may use what other tasks wrote. *Manifest* says
-whether a change of the argument can make results stale; everything else is free to edit.
+What expressions may name, then every block and argument of a campaign file, then the functions.
 
 `)
+	b.WriteString(languageNames)
 	root := lang.Schema()
 	for _, block := range root.Blocks {
 		writeBlock(&b, block, "")
