@@ -16,7 +16,7 @@ type CodeDoc struct {
 	Bad         string   // a campaign that has the problem; "" when no file can show it
 	Good        string   // the same campaign without it
 	Command     string   // what shows the problem of Bad
-	Where       string   // the room that finds it: "lang", "graph" or "cmd"
+	Where       string   // the room that finds it: "lang", "graph", "cmd", or "build" at run time
 }
 
 // Files splits an example (Bad or Good) into its files. Text before the first line of the form
@@ -52,6 +52,7 @@ profile "default" {
 var codePages = [][]CodeDoc{
 	syntaxCodeDocs, nameCodeDocs, graphCodeDocs, instanceCodeDocs, promptCodeDocs,
 	outputCodeDocs, agentCodeDocs, inputCodeDocs, variableCodeDocs, testCodeDocs, bugCodeDocs,
+	runtimeCodeDocs,
 }
 
 // Codes returns the pages of all codes, sorted by code.

@@ -116,7 +116,7 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 			}
 		}
 		if code == "UF1000" || code == "UF5005" || code == "UF1002" {
-			if !first {
+			if !first && !p.allErrors {
 				continue
 			}
 			first = false

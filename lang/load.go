@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -26,6 +27,7 @@ type loader struct {
 func Load(o Options) (*Campaign, Diagnostics) {
 	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]*compiledSchema{}}
 	root, names, err := locate(o)
+	l.allErrors = o.AllErrors
 	l.start(root)
 	switch {
 	case err != nil:
@@ -53,7 +55,7 @@ func (l *loader) start(root string) {
 // load runs the steps of the language page in order; each reports all it finds and goes on.
 func (l *loader) load(names []string) {
 	defer l.recovered(hcl.Range{})
-	l.declare(parseFiles(l.ev.src, names))
+	l.declare(parseFiles(l.ev.src, names, l.opts.AllErrors))
 	l.loadCampaignLiterals()
 	for _, kind := range []string{"agent", "profile", "pool", "contract"} {
 		l.nameValues(kind)
@@ -81,13 +83,26 @@ var absent = []string{"UF1103", "UF1301", "UF2002", "UF2101", "UF2103", "UF6001"
 // broken are the codes that say a file cannot be parsed.
 var broken = []string{"UF1000", "UF1002", "UF1003", "UF1004", "UF1006"}
 
-// withoutFollowOns drops what may only follow from a file that cannot be parsed.
+// shapes are the codes about the shape of blocks, which the rest of a broken file has by accident. A JSON
+// file that parses at all has the shape it shows.
+var shapes = []string{"UF1101", "UF1102", "UF1106", "UF1107"}
+
+// withoutFollowOns drops what may only follow from a file that cannot be parsed: what seems to be absent
+// anywhere, and what is odd about the structure of that file.
 func (l *loader) withoutFollowOns(ds Diagnostics) Diagnostics {
-	isBroken := slices.ContainsFunc(ds, func(d Diagnostic) bool { return slices.Contains(broken, d.Code) })
-	if !isBroken {
+	unparsed := map[string]bool{}
+	for _, d := range ds {
+		if d.Subject != nil && slices.Contains(broken, d.Code) {
+			unparsed[d.Subject.File] = true
+		}
+	}
+	if len(unparsed) == 0 {
 		return ds
 	}
-	return slices.DeleteFunc(ds, func(d Diagnostic) bool { return slices.Contains(absent, d.Code) })
+	return slices.DeleteFunc(ds, func(d Diagnostic) bool {
+		odd := slices.Contains(shapes, d.Code) && d.Subject != nil && unparsed[d.Subject.File] && !strings.HasSuffix(d.Subject.File, ".json")
+		return odd || slices.Contains(absent, d.Code)
+	})
 }
 
 // Source returns the bytes of a file that was read while loading.

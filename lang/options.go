@@ -11,7 +11,10 @@ type Options struct {
 	// RequireValues says what a variable without a value is: an error (build and plan), or unknown
 	// of its type (check).
 	RequireValues bool
-	Version       string // of ufbuild, for campaign.requires; "" skips that check
+	// AllErrors reports every syntax error of a file. Only the first is sure to be right: one missing
+	// quote makes seven.
+	AllErrors bool
+	Version   string // of ufbuild, for campaign.requires; "" skips that check
 }
 
 // VarInput is a value given to a variable from outside.

@@ -82,22 +82,22 @@ type parsedFile struct {
 }
 
 // parseFiles reads and parses the named files below the root in parallel; the result has their order.
-func parseFiles(src *sources, names []string) []*parsedFile {
+func parseFiles(src *sources, names []string, allErrors bool) []*parsedFile {
 	parsed := make([]*parsedFile, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			parsed[i] = parseFile(src, name)
+			parsed[i] = parseFile(src, name, allErrors)
 		}()
 	}
 	wg.Wait()
 	return parsed
 }
 
-func parseFile(src *sources, name string) *parsedFile {
-	f := &parsedFile{name: name}
+func parseFile(src *sources, name string, allErrors bool) *parsedFile {
+	f := &parsedFile{name: name, probs: problems{allErrors: allErrors}}
 	whole := hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	b, err := src.read(name, maxCampaignFile)
 	switch {

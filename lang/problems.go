@@ -13,6 +13,8 @@ type problems struct {
 	list   []*Diagnostic
 	seen   map[problemKey]*Diagnostic
 	errors int // how many of them are errors
+
+	allErrors bool // Options.AllErrors
 }
 
 type problemKey struct {

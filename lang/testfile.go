@@ -93,7 +93,7 @@ func ReadTests(root string) ([]*Test, []SourceFile, Diagnostics) {
 		return nil, nil, r.all()
 	}
 	src := newSources(filepath.Clean(root))
-	for _, f := range parseFiles(src, names) {
+	for _, f := range parseFiles(src, names, false) {
 		for _, d := range f.probs.list {
 			r.add(*d)
 		}

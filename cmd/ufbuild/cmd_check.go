@@ -14,6 +14,7 @@ import (
 type checkFlags struct {
 	format string
 	warn   string
+	all    bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -35,6 +36,7 @@ Exit code 1 says that an error was found. "ufbuild explain CODE" tells more abou
 	}
 	cmd.Flags().StringVar(&f.format, "format", "text", "`FORMAT`: text, json, sarif or github")
 	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`warn`, or error to make warnings errors")
+	cmd.Flags().BoolVar(&f.all, "all-errors", false, "report every syntax error of a file, not only the first")
 	return cmd
 }
 
@@ -54,7 +56,7 @@ func (a *app) check(paths []string, f checkFlags) error {
 		paths = []string{""}
 	}
 	for _, path := range paths {
-		ds, err := a.checkPath(path, sources)
+		ds, err := a.checkPath(path, f.all, sources)
 		if err != nil {
 			return err
 		}
@@ -76,11 +78,12 @@ func (a *app) check(paths []string, f checkFlags) error {
 
 // checkPath checks one campaign. Its diagnostics name files as they can be opened from here; sources
 // gets the text of each.
-func (a *app) checkPath(path string, sources map[string][]byte) (lang.Diagnostics, error) {
+func (a *app) checkPath(path string, allErrors bool, sources map[string][]byte) (lang.Diagnostics, error) {
 	o, ds, err := a.options()
 	if err != nil {
 		return nil, err
 	}
+	o.AllErrors = allErrors
 	if path != "" {
 		info, err := os.Stat(path)
 		if err != nil {
