@@ -162,6 +162,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.lockCommand(),
 		a.fmtCommand(),
 		a.explainCommand(),
+		a.doctorCommand(),
 		a.versionCommand(),
 		a.completionCommand(),
 	}
