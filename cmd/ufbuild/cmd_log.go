@@ -69,8 +69,9 @@ func (a *app) runLog(target string, follow bool) error {
 	if !c.have || c.gen.Attempt.Captured == nil {
 		return usageErrorf("%s has no log yet", c.address)
 	}
-	if c.gen.Attempt.Captured.Log.IsZero() {
-		return nil // it printed nothing
+	if c.gen.Attempt.Captured.Log.Size == 0 { // also zero: no log at all
+		fmt.Fprintf(a.err, "attempt %d of %s printed nothing\n", c.gen.N, c.address)
+		return nil
 	}
 	return s.copyBlob(a.out, c.gen.Attempt.Captured.Log)
 }

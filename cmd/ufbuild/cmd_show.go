@@ -132,7 +132,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		{"started", at.StartedAt.Local().Format("2006-01-02 15:04:05")},
 	}
 	if inst, ok := s.instance(c.address); ok && inst.Profile != nil && at.Rung != "" && at.Rung != inst.Profile.Name {
-		rows = append(rows, []string{"rung", at.Rung})
+		rows = append(rows, []string{"profile", at.Rung + ", a fallback"})
 	}
 	if !at.Feedback.IsZero() {
 		rows = append(rows, []string{"feedback", "had what the contract said of the try before"})
@@ -176,7 +176,10 @@ func outcomeWords(at *cache.Attempt) string {
 }
 
 func capturedRows(c *cache.Captured) [][]string {
-	rows := [][]string{{"took", ui.Duration(c.Duration)}}
+	var rows [][]string
+	if c.Duration > 0 {
+		rows = append(rows, []string{"took", ui.Duration(c.Duration)})
+	}
 	if c.Usage.CostUSD != nil {
 		rows = append(rows, []string{"cost", ui.Money(c.Usage.CostUSD)})
 	}
@@ -322,7 +325,7 @@ func (a *app) showHistory(s *session, addr lang.Address) error {
 	for _, g := range gens {
 		at := g.Attempt
 		took := ""
-		if at.Captured != nil {
+		if at.Captured != nil && at.Captured.Duration > 0 { // how long a dead build's attempt took is not known
 			took = ui.Duration(at.Captured.Duration)
 		}
 		mark := strings.TrimPrefix(generationWords(g), ", ")
