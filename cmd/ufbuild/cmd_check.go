@@ -15,6 +15,7 @@ type checkFlags struct {
 	format string
 	warn   string
 	all    bool
+	env    bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -29,6 +30,7 @@ A PATH is a campaign directory or file; without one the nearest campaign is chec
 Exit code 1 says that an error was found. "ufbuild explain CODE" tells more about one.`,
 		Example: `  ufbuild check
   ufbuild check -W error
+  ufbuild check --env
   ufbuild check --format sarif > check.sarif
   ufbuild check examples/*`,
 		Args: cobra.ArbitraryArgs,
@@ -36,6 +38,7 @@ Exit code 1 says that an error was found. "ufbuild explain CODE" tells more abou
 	}
 	cmd.Flags().StringVar(&f.format, "format", "text", "`FORMAT`: text, json, sarif or github")
 	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`warn`, or error to make warnings errors")
+	cmd.Flags().BoolVar(&f.env, "env", false, "also look for the commands that tasks require on this machine")
 	cmd.Flags().BoolVar(&f.all, "all-errors", false, "report every syntax error of a file, not only the first")
 	return cmd
 }
@@ -56,7 +59,7 @@ func (a *app) check(paths []string, f checkFlags) error {
 		paths = []string{""}
 	}
 	for _, path := range paths {
-		ds, err := a.checkPath(path, f.all, sources)
+		ds, err := a.checkPath(path, f, sources)
 		if err != nil {
 			return err
 		}
@@ -78,12 +81,12 @@ func (a *app) check(paths []string, f checkFlags) error {
 
 // checkPath checks one campaign. Its diagnostics name files as they can be opened from here; sources
 // gets the text of each.
-func (a *app) checkPath(path string, allErrors bool, sources map[string][]byte) (lang.Diagnostics, error) {
+func (a *app) checkPath(path string, f checkFlags, sources map[string][]byte) (lang.Diagnostics, error) {
 	o, ds, err := a.options()
 	if err != nil {
 		return nil, err
 	}
-	o.AllErrors = allErrors
+	o.AllErrors = f.all
 	if path != "" {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -96,6 +99,10 @@ func (a *app) checkPath(path string, allErrors bool, sources map[string][]byte) 
 	}
 	l := loadWith(o, ds)
 	l.readLock()
+	if f.env {
+		l.problems = append(l.problems, l.campaign.Unignored(a.missingCommands(l))...)
+		l.problems.Sort()
+	}
 	prefix := fromHere(l.campaign.Root)
 	for _, f := range l.campaign.Files {
 		sources[joinSlash(prefix, f.Path)] = f.Bytes

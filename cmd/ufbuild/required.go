@@ -52,6 +52,29 @@ func (s *session) checkRequired(ids []graph.NodeID) error {
 	return fmt.Errorf("check required commands: %s\nhint: install them, or build other targets", strings.Join(lines, "\n"))
 }
 
+// missingCommands warns of commands that are not on PATH here, once for each task and command.
+func (a *app) missingCommands(l *loaded) lang.Diagnostics {
+	var ds lang.Diagnostics
+	for _, t := range l.campaign.Tasks {
+		told := map[string]bool{}
+		for _, inst := range t.Instances {
+			for _, name := range append(programOf(inst), inst.Requires...) {
+				if told[name] || a.onPath(name) {
+					continue
+				}
+				told[name] = true
+				where := t.Range
+				ds = append(ds, lang.Diagnostic{
+					Severity: lang.Warning, Code: "UF7102", Subject: &where,
+					Summary: fmt.Sprintf("task.%s needs %q, which is not on PATH.", t.Name, name),
+					Hint:    "Install it, or take it out of requires.",
+				})
+			}
+		}
+	}
+	return ds
+}
+
 // programOf names the program of a prompt's agent, unless it is a file of the campaign.
 func programOf(inst *lang.Instance) []string {
 	if inst.Task.Kind != lang.Prompt || inst.Profile == nil {
