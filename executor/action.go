@@ -39,6 +39,8 @@ type Action struct {
 	Contracts []lang.Output      `manifest:"out"` // keyed apart, in the verdict
 	Profile   string             `manifest:"out"` // name of the rung; what it says is in Agent and Env
 	Budget    lang.Budget        `manifest:"out"` // what one attempt may use
+	Sandbox   string             `manifest:"out"` // what it may not do changes no key
+	Writable  []string           `manifest:"out"`
 }
 
 // AgentChoice is the part of an agent and profile that can change what a prompt produces.

@@ -37,7 +37,7 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 	a := dec.Action
 	inv := &Invocation{
 		Address: a.Address, Key: at.Key, Ordinal: at.Ordinal, Build: b.Build, Root: b.Campaign.Root, Dir: at.Workspace,
-		Mode: a.Mode, GitInit: a.GitInit, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
+		Mode: a.Mode, GitInit: a.GitInit, Sandbox: a.Sandbox, Writable: a.Writable, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
 	}
 	inv.Mask = b.secretValues(a)
 	if err := b.StorePinned(a); err != nil {

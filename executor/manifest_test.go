@@ -40,6 +40,8 @@ var changesOf = map[string]func(*Action){
 	"Idle":      func(a *Action) { a.Idle = time.Minute },
 	"Profile":   func(a *Action) { a.Profile = "other" },
 	"Budget":    func(a *Action) { a.Budget.USD = 2 },
+	"Sandbox":   func(a *Action) { a.Sandbox = "writes" },
+	"Writable":  func(a *Action) { a.Writable = []string{"/tmp"} },
 	"Contracts": func(a *Action) { a.Contracts = []lang.Output{{Name: "findings"}} },
 }
 

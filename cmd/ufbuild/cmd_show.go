@@ -183,6 +183,9 @@ func capturedRows(c *cache.Captured) [][]string {
 	if c.Usage.CostUSD != nil {
 		rows = append(rows, []string{"cost", ui.Money(c.Usage.CostUSD)})
 	}
+	if c.Sandbox != "" && c.Sandbox != "off" {
+		rows = append(rows, []string{"sandbox", c.Sandbox})
+	}
 	for _, o := range c.Outputs {
 		what := "not produced"
 		if o.Exists {

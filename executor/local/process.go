@@ -32,6 +32,7 @@ type ending struct {
 	stoppedBy string
 	duration  time.Duration
 	problems  []string
+	sandbox   string // what was enforced; "" when no program ran
 }
 
 // process is the running program of one attempt.
@@ -89,7 +90,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return notStarted(log, output, exit, why)
 	}
 	end, err := r.wait(ctx, p, inv, stream)
-	end.duration = time.Since(begin)
+	end.duration, end.sandbox = time.Since(begin), string(level(inv))
 	return end, err
 }
 
@@ -136,7 +137,12 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, s *stream) (*
 	defer p.mu.Unlock()
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
-	pid, err := forkExec(path, inv.Argv, attr)
+	path, argv, err := sandboxed(inv, path, dir)
+	if err != nil {
+		r.setRunning(p, false)
+		return nil, err
+	}
+	pid, err := forkExec(path, argv, attr)
 	if err != nil {
 		r.setRunning(p, false)
 		return nil, err

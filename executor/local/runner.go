@@ -87,6 +87,9 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if err := r.ready(); err != nil {
 		return cache.Captured{}, err
 	}
+	if err := r.checkSandbox(inv); err != nil {
+		return cache.Captured{}, err
+	}
 	if inv.Mode == lang.ModeInplace {
 		if err := os.MkdirAll(inv.Dir, 0o700); err != nil {
 			return cache.Captured{}, fmt.Errorf("make workspace: %w", err)
@@ -148,7 +151,7 @@ func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cac
 	return cache.Captured{
 		Exit: end.exit, Signal: end.signal, StoppedBy: end.stoppedBy, Duration: end.duration,
 		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated,
-		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local",
+		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local", Sandbox: end.sandbox,
 	}, nil
 }
 

@@ -93,8 +93,11 @@ func startWatchdog(null *os.File) (pipe *os.File, pid int, err error) {
 
 // WatchdogMain must be the first thing main does in a program that sets [Options.Watchdog]. It returns
 // false at once in an ordinary process. In a watchdog it returns true when its work is done, and main
-// returns.
+// returns. In a process that is to become a task in a sandbox it does not return.
 func WatchdogMain() bool {
+	if len(os.Args) > 1 && os.Args[0] == sandboxName {
+		sandboxMain(os.Args)
+	}
 	if len(os.Args) != 1 || os.Args[0] != watchdogName {
 		return false
 	}

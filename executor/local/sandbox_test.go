@@ -1,0 +1,97 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache/mem"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
+)
+
+func TestSandboxWrites(t *testing.T) {
+	if err := sandbox.Check(sandbox.Writes); err != nil {
+		t.Skip(err)
+	}
+	store := mem.New(t.TempDir())
+	r := New(store, Options{Watchdog: true})
+	defer func() { require.NoError(t, r.Close()) }()
+	outside, listed := t.TempDir(), t.TempDir()
+	victim := filepath.Join(outside, "victim")
+	require.NoError(t, os.WriteFile(victim, []byte("bytes"), 0o600))
+	inv := invocation(t, `
+		echo in > here && mkdir -p d && mv here d/ && echo tmp > "$TMPDIR/x" && echo y > "$LISTED/y" && echo > /dev/null && echo > /dev/stderr || exit 1
+		(echo bad > "$OUTSIDE/new") && exit 2
+		(: > "$OUTSIDE/victim") && exit 3
+		rm "$OUTSIDE/victim" && exit 4
+		ln "$OUTSIDE/victim" hard && exit 5
+		mv "$OUTSIDE/victim" here && exit 6
+		cat "$OUTSIDE/victim" || exit 7
+		(cd "$OUTSIDE" && sh -c 'mkdir sub') && exit 8
+		(echo bad > "../log2") && exit 9
+		(echo bad > "/dev/shm/ufbuild-test.$$") && exit 10
+		exit 0`)
+	inv.Env = append(inv.Env, "TMPDIR="+filepath.Join(inv.Dir, "tmp"), "OUTSIDE="+outside, "LISTED="+listed, "HOME="+filepath.Dir(listed))
+	inv.Sandbox, inv.Writable = "writes", []string{"~/" + filepath.Base(listed)}
+	got, err := r.Run(context.Background(), inv, nil)
+	require.NoError(t, err)
+	require.Zero(t, got.Exit, text(t, store, got.Log))
+	require.Equal(t, "writes", got.Sandbox)
+	require.Contains(t, text(t, store, got.Log), "bytes")
+	b, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	require.Equal(t, "bytes", string(b))
+	entries, err := os.ReadDir(outside)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.FileExists(t, filepath.Join(listed, "y"))
+}
+
+func TestSandboxStartsWhatItWasTold(t *testing.T) {
+	if err := sandbox.Check(sandbox.Writes); err != nil {
+		t.Skip(err)
+	}
+	store := mem.New(t.TempDir())
+	r := New(store, Options{Watchdog: true})
+	defer func() { require.NoError(t, r.Close()) }()
+	inv := invocation(t, `echo "$0 $1"; env | sort; exit 42`)
+	inv.Argv = append(inv.Argv, "zero", "one arg")
+	inv.Sandbox = "writes"
+	got, err := r.Run(context.Background(), inv, nil)
+	require.NoError(t, err)
+	require.Equal(t, 42, got.Exit)
+	log := text(t, store, got.Log)
+	require.Contains(t, log, "zero one arg\n")
+	require.NotContains(t, log, "HOME=", "the environment is the task's and no other")
+
+	missing := invocation(t, "")
+	missing.Argv, missing.Sandbox = []string{"./nothing"}, "writes"
+	got, err = r.Run(context.Background(), missing, nil)
+	require.NoError(t, err)
+	require.Equal(t, exitNotFound, got.Exit)
+	require.Contains(t, text(t, store, got.Log), "was not found")
+}
+
+// What cannot be enforced does not run with less.
+func TestSandboxRefuses(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	run := func(watchdog bool, level string, writable ...string) error {
+		r := New(mem.New(t.TempDir()), Options{Watchdog: watchdog})
+		defer func() { require.NoError(t, r.Close()) }()
+		inv := invocation(t, "echo > "+ran)
+		inv.Sandbox, inv.Writable = level, writable
+		_, err := r.Run(context.Background(), inv, nil)
+		return err
+	}
+	require.ErrorContains(t, run(true, "strict"), "hint: ")
+	require.ErrorContains(t, run(false, "writes"), "hint: ")
+	if sandbox.Check(sandbox.Writes) == nil {
+		require.ErrorContains(t, run(true, "writes", "/nowhere"), "/nowhere")
+	}
+	require.NoFileExists(t, ran)
+	require.NoError(t, run(true, "off"))
+	require.FileExists(t, ran)
+}
