@@ -246,6 +246,19 @@ func (b *Builder) reap(at *cache.Attempt) {
 	}
 }
 
+// keepVerdicts appends what judging again gave, and nothing else.
+func (b *Builder) keepVerdicts(dec *Decision) error {
+	for _, r := range dec.Records {
+		if r.Kind != cache.KindVerdict {
+			continue
+		}
+		if err := b.Store.Append(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // settleDecision appends the records that a decision asks for and puts outputs in place.
 func (b *Builder) settleDecision(inst *lang.Instance, dec *Decision) error {
 	for _, r := range dec.Records {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -72,6 +73,15 @@ type Summary struct {
 func (b *Builder) Plan(ctx context.Context, wanted []graph.NodeID) (Summary, error) {
 	b.Validator = nil
 	return newScheduler(b, true).run(ctx, wanted)
+}
+
+// Recheck judges what is stored for the wanted nodes again, validate commands included, and keeps the
+// verdicts. Nothing runs and nothing is put in place: the next build goes by what was found.
+func (b *Builder) Recheck(ctx context.Context, wanted []graph.NodeID) (Summary, error) {
+	s := newScheduler(b, true)
+	s.recheck = true
+	sum, err := s.run(ctx, wanted)
+	return sum, errors.Join(err, b.Store.Sync())
 }
 
 // Run brings the wanted nodes up to date. It returns an error only when the records of the build

@@ -36,6 +36,9 @@ type Decider struct {
 	// OnBlob, when set, is told of every blob that an answer rests on. It may be called concurrently.
 	OnBlob func(digest.Digest)
 
+	// Rejudge names the nodes whose stored outputs are judged again although a verdict is recorded.
+	Rejudge map[lang.Address]bool
+
 	// Validator runs validate commands over what an action produced. nil leaves them out: a verdict
 	// that needs one stays open, as in a plan.
 	Validator func(a *Action) contract.Validate
@@ -207,8 +210,9 @@ func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, 
 	if err != nil {
 		return v, false, err
 	}
-	if v, ok := known[key]; ok && !v.Inconclusive {
-		return v, false, nil
+	before, judged := known[key]
+	if judged && !before.Inconclusive && !d.Rejudge[a.Address] {
+		return before, false, nil
 	}
 	var run contract.Validate
 	if d.Validator != nil {
@@ -218,7 +222,9 @@ func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, 
 	if err != nil {
 		return v, false, err
 	}
-	v.Key = key
+	if v.Key = key; judged {
+		v.Round = before.Round + 1
+	}
 	return v, true, nil
 }
 

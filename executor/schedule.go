@@ -23,6 +23,7 @@ type scheduler struct {
 	b       *Builder
 	graph   *graph.Graph
 	plan    bool
+	recheck bool // of a plan: keep the verdicts
 	nodes   []*nodeState
 	order   []graph.NodeID // wanted, topological
 	open    int            // wanted nodes that are not done
@@ -270,6 +271,9 @@ func (s *scheduler) decideAll(ctx context.Context) {
 		m := decidedMsg{id: q.id, dec: s.b.Decide(ctx, q.inst, q.up)}
 		if !s.plan {
 			m.err = s.b.settleDecision(q.inst, &m.dec)
+		}
+		if s.recheck {
+			m.err = s.b.keepVerdicts(&m.dec)
 		}
 		s.decided <- m
 	}

@@ -137,6 +137,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.rulingCommand(journal.Select),
 		a.rulingCommand(journal.Pin),
 		a.rulingCommand(journal.Unpin),
+		a.recheckCommand(),
 		a.approveCommand(),
 		a.denyCommand(),
 		a.whyCommand(),

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+func (a *app) recheckCommand() *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "recheck TARGET…",
+		Short: "Judge stored outputs again, without running anything",
+		Long: `Judges what is stored for the targets by the contracts of today, validate commands
+included, also where a verdict is recorded: a check may have been wrong that day.
+No agent is paid. An edited contract needs no recheck: plan and build judge by it
+by themselves. The exit code is 1 when a target does not pass.`,
+		Example: `  ufbuild recheck strategy
+  ufbuild recheck @failed`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeTargets,
+		RunE:              func(_ *cobra.Command, targets []string) error { return a.runRecheck(targets, wait) },
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait while another ufbuild holds the campaign")
+	return cmd
+}
+
+func (a *app) runRecheck(targets []string, wait bool) error {
+	judge := func(s *session, _ *journal.Journal) error {
+		ids, err := s.selectTargets(targets)
+		if err != nil {
+			return err
+		}
+		asked := map[lang.Address]bool{}
+		for _, id := range ids {
+			asked[s.graph.Node(id).Address] = true
+		}
+		base, only := s.toBase(ids)
+		b := &executor.Builder{Decider: s.decider(), Graph: s.base, Only: only, Sink: event.Discard, Jobs: 1, After: time.After}
+		b.Validator, b.Rejudge = s.validator, asked
+		sum, err := b.Recheck(a.context(), base)
+		if err != nil {
+			return err
+		}
+		return a.rechecked(&sum, asked)
+	}
+	return a.decideAs("recheck", newID(time.Now()), wait, judge, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+}
+
+// rechecked says how the targets stand now.
+func (a *app) rechecked(sum *executor.Summary, asked map[lang.Address]bool) error {
+	nodes, code := []nodeReport{}, exitOK
+	for i := range sum.Nodes {
+		r := &sum.Nodes[i]
+		if !asked[r.Address] {
+			continue
+		}
+		nodes = append(nodes, reportNode(r))
+		if r.State != executor.IsFresh && r.State != executor.Awaiting {
+			code = exitFailed
+		}
+		if !a.json {
+			fmt.Fprintf(a.out, "%s %s  %s\n", paintState(a.outTerm.Style(), r.State), r.Address, stateWords(r))
+		}
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"schema_version": 1, "nodes": nodes}); err != nil {
+			return err
+		}
+	}
+	return exit(code)
+}
