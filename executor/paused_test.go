@@ -1,0 +1,129 @@
+package executor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/pause"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// pausing is a scheduler whose clock and timers the test holds.
+type pausing struct {
+	*scheduler
+	now   time.Time
+	waits []time.Duration
+}
+
+func newPausing(t *testing.T, dir pause.Dir) *pausing {
+	p := &pausing{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	b := &Builder{Pauses: dir, Build: "b", Sink: event.Discard, Jitter: func() float64 { return 0 }}
+	b.Campaign = &lang.Campaign{}
+	b.Now = func() time.Time { return p.now }
+	b.After = func(d time.Duration) <-chan time.Time {
+		p.waits = append(p.waits, d)
+		return nil // the test resumes by itself
+	}
+	p.scheduler = &scheduler{
+		b: b, admit: newAdmission(b), pauses: map[pause.Account]*accountPause{},
+		resumed: make(chan resumedMsg), quit: make(chan struct{}),
+	}
+	t.Cleanup(func() { close(p.quit) })
+	return p
+}
+
+func (p *pausing) limited(acc pause.Account, wait time.Duration) {
+	p.pauseAccount(acc, agent.End{Class: agent.RateLimited, Message: "429", Wait: wait})
+}
+
+// over lets the newest timer of an account end.
+func (p *pausing) over(acc pause.Account) {
+	p.resume(resumedMsg{acc, p.pauses[acc].number})
+}
+
+func TestRateLimitsInARow(t *testing.T) {
+	acme := pause.Account{Pool: "acme"}
+	p := newPausing(t, pause.Dir(t.TempDir()))
+	for range 6 {
+		p.limited(acme, 0)
+		require.True(t, p.admit.paused[acme])
+		p.over(acme)
+		require.False(t, p.admit.paused[acme])
+	}
+	m := time.Minute
+	require.Equal(t, []time.Duration{m, 2 * m, 4 * m, 8 * m, 15 * m, 15 * m}, p.waits)
+	p.takeGood(&lang.Profile{Agent: &lang.Agent{Pool: "acme"}}, cache.OK)
+	require.Empty(t, p.b.Pauses.All())
+	p.limited(acme, 0)
+	require.Equal(t, m, p.waits[6], "it worked between, so it begins anew")
+}
+
+func TestAttemptsUnderWayAddNothing(t *testing.T) {
+	acme := pause.Account{Pool: "acme"}
+	p := newPausing(t, "")
+	p.limited(acme, 17*time.Second)
+	first := p.pauses[acme].number
+	p.limited(acme, 5*time.Second)
+	require.Equal(t, []time.Duration{17 * time.Second}, p.waits, "it holds for longer already")
+	p.limited(acme, time.Hour)
+	require.Equal(t, 1, p.timers)
+	p.resume(resumedMsg{acme, first})
+	require.True(t, p.admit.paused[acme], "the timer of the shorter pause ends nothing")
+	p.over(acme)
+	require.False(t, p.admit.paused[acme])
+	require.Zero(t, p.timers)
+}
+
+func TestPausesOfEarlierBuilds(t *testing.T) {
+	dir := pause.Dir(t.TempDir())
+	acme, other, broke := pause.Account{Pool: "acme"}, pause.Account{Pool: "other"}, pause.Account{Agent: "broke"}
+	p := newPausing(t, dir)
+	p.limited(acme, time.Hour)
+	p.limited(other, time.Minute)
+	p.pauseAccount(broke, agent.End{Class: agent.Credit, Message: "402"})
+	require.Equal(t, 2, p.timers, "nothing ends the third but a person")
+
+	later := newPausing(t, dir)
+	later.now = later.now.Add(20 * time.Minute)
+	later.loadPauses()
+	require.Equal(t, map[pause.Account]bool{acme: true}, later.admit.paused)
+	require.Equal(t, []time.Duration{40 * time.Minute}, later.waits)
+	later.limited(other, 0)
+	require.Equal(t, 2*time.Minute, later.waits[1], "the second in a row")
+}
+
+func TestRungs(t *testing.T) {
+	lower := &lang.Profile{Name: "lower", Agent: &lang.Agent{Name: "b"}}
+	upper := &lang.Profile{Name: "upper", Agent: &lang.Agent{Name: "a", Pool: "acme"}, Fallback: []string{"lower"}}
+	inst := &lang.Instance{Profile: upper}
+	b := &Builder{Jobs: 9}
+	b.Campaign = &lang.Campaign{Profiles: []*lang.Profile{upper, lower}, Pools: []*lang.Pool{{Name: "acme", Slots: 1}}}
+	a := newAdmission(b)
+	for range 4 {
+		a.push(0, inst)
+	}
+	_, rung, ok := a.pop()
+	require.True(t, ok)
+	require.Equal(t, 0, rung)
+	_, _, ok = a.pop()
+	require.False(t, ok, "a busy rung is waited for")
+	a.paused[pause.Account{Pool: "acme"}] = true
+	_, rung, ok = a.pop()
+	require.True(t, ok)
+	require.Equal(t, 1, rung)
+	a.paused[pause.Account{Agent: "b"}] = true
+	_, _, ok = a.pop()
+	require.False(t, ok)
+	require.Equal(t, []pause.Account{{Pool: "acme"}, {Agent: "b"}}, a.blockedBy(inst))
+	a.afford = func(_ graph.NodeID) bool { return false }
+	clear(a.paused)
+	a.release(inst, 0)
+	_, _, ok = a.pop()
+	require.False(t, ok, "there is no money")
+}
