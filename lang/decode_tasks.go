@@ -105,6 +105,9 @@ func (l *loader) chooseBody(d *taskDef) {
 			set = append(set, a)
 		}
 	}
+	if len(set) > 1 { // what a misspelt one was meant to be is a guess
+		set = slices.DeleteFunc(set, func(a *argument) bool { return a.misspelt })
+	}
 	if len(set) != 1 {
 		n := l.error("UF1301", d.node.header, "Task %q sets %d of prompt, prompt_text and command; it must set exactly one.", d.task.Name, len(set))
 		for _, a := range set {

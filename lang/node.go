@@ -24,6 +24,7 @@ type argument struct {
 	name      string
 	nameRange hcl.Range
 	spec      *Arg // nil for free arguments
+	misspelt  bool // reported, and read as what it was meant to be
 	*expression
 }
 
@@ -67,7 +68,7 @@ func (n *node) all(kind string) []*node {
 // readBody checks the contents of a block against its schema and returns them in source order.
 func (p *problems) readBody(body *hclsyntax.Body, n *node) {
 	for _, a := range sortedAttributes(body) {
-		if arg := p.readArgument(a, n.schema); arg != nil {
+		if arg := p.readArgument(a, n.schema, body.Attributes); arg != nil {
 			n.args = append(n.args, arg)
 		}
 	}
@@ -91,30 +92,38 @@ func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	return as
 }
 
-func (p *problems) readArgument(a *hclsyntax.Attribute, schema *Block) *argument {
-	spec, ok := schema.Arg(a.Name)
+// readArgument reads an argument. A misspelt one is reported and then read as what it was meant to be, so
+// that nothing seems to be missing because of it and its value is checked too.
+func (p *problems) readArgument(a *hclsyntax.Attribute, schema *Block, beside hclsyntax.Attributes) *argument {
+	name := a.Name
+	spec, ok := schema.Arg(name)
 	if !ok && !schema.Free {
-		p.unknownArgument(a, schema)
-		return nil
+		name = p.unknownArgument(a, schema)
+		if spec, ok = schema.Arg(name); !ok || beside[name] != nil {
+			return nil
+		}
 	}
-	return &argument{name: a.Name, nameRange: a.NameRange, spec: spec, expression: analyze(a.Expr)}
+	return &argument{name: name, nameRange: a.NameRange, spec: spec, misspelt: name != a.Name, expression: analyze(a.Expr)}
 }
 
-func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) {
+// unknownArgument reports an argument that is not there and returns the name that was meant, or "".
+func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) string {
 	if _, ok := schema.Block(a.Name); ok {
 		p.error("UF1106", a.NameRange, "%q is a block: remove the equals sign.", a.Name)
-		return
+		return ""
 	}
-	p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
-		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
+	return p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
+		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...)).replacement()
 }
 
-// readBlock reads a block nested in a block of the given schema; nil when its type is unknown.
+// readBlock reads a block nested in a block of the given schema; nil when its type is unknown and not even
+// misspelt.
 func (p *problems) readBlock(b *hclsyntax.Block, parent *Block) *node {
 	schema, ok := parent.Block(b.Type)
 	if !ok {
-		p.unknownBlock(b, parent)
-		return nil
+		if schema, ok = parent.Block(p.unknownBlock(b, parent)); !ok {
+			return nil
+		}
 	}
 	n := &node{schema: schema, label: b.TypeRange, header: b.DefRange(), whole: hcl.RangeBetween(b.TypeRange, b.CloseBraceRange)}
 	if !p.readLabels(b, n) {
@@ -124,17 +133,18 @@ func (p *problems) readBlock(b *hclsyntax.Block, parent *Block) *node {
 	return n
 }
 
-func (p *problems) unknownBlock(b *hclsyntax.Block, parent *Block) {
+// unknownBlock reports a block that is not there and returns the type that was meant, or "".
+func (p *problems) unknownBlock(b *hclsyntax.Block, parent *Block) string {
 	if _, ok := parent.Arg(b.Type); ok {
 		p.error("UF1106", b.TypeRange, "%q is an argument: write %s = {…}.", b.Type, b.Type)
-		return
+		return ""
 	}
 	if parent == rootSchema && slices.Contains(futureBlocks, b.Type) {
 		p.error("UF1102", b.TypeRange, "Blocks of type %q are reserved for later.", b.Type)
-		return
+		return ""
 	}
-	p.error("UF1102", b.TypeRange, "Blocks of type %q are not expected here.", b.Type).
-		meant(b.TypeRange, b.Type, append(parent.blockNames(), parent.argNames()...))
+	return p.error("UF1102", b.TypeRange, "Blocks of type %q are not expected here.", b.Type).
+		meant(b.TypeRange, b.Type, append(parent.blockNames(), parent.argNames()...)).replacement()
 }
 
 func (p *problems) readLabels(b *hclsyntax.Block, n *node) bool {
@@ -180,4 +190,12 @@ func (p *problems) repeated(n *node) {
 			}
 		}
 	}
+}
+
+// replacement is the name that a diagnostic offers for a wrong one, or "".
+func (d *Diagnostic) replacement() string {
+	if d.Fix == nil {
+		return ""
+	}
+	return d.Fix.Text
 }
