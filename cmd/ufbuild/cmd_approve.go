@@ -50,7 +50,7 @@ func (a *app) wordCommand(denied bool) *cobra.Command {
 	fs := cmd.Flags()
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	fs.BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
-	fs.StringVar(&f.why, "why", "", "the reason, kept with the record")
+	fs.StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
 }
 

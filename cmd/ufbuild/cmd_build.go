@@ -45,9 +45,9 @@ func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs.BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
 	fs.BoolVar(&f.keepWorkspaces, "keep-workspaces", false, "keep the directories of attempts")
 	fs.BoolVar(&f.requireComplete, "require-complete", false, "exit 1 when any instance is missing")
-	fs.DurationVar(&f.grace, "grace", 10*time.Second, "time between SIGINT and SIGKILL when a build is stopped")
+	fs.DurationVar(&f.grace, "grace", 10*time.Second, "`TIME` between SIGINT and SIGKILL when a build is stopped, such as 30s")
 	fs.Float64Var(&f.budget, "budget", 0, "start nothing paid above this many `USD`, counted since all was fresh")
-	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show: full, errors or none")
+	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show, `MODE`: full, errors or none")
 }
 
 func (f *buildFlags) check() error {

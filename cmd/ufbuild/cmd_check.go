@@ -37,7 +37,7 @@ Exit code 1 says that an error was found. "ufbuild explain CODE" tells more abou
 		RunE: func(_ *cobra.Command, paths []string) error { return a.check(paths, f) },
 	}
 	cmd.Flags().StringVar(&f.format, "format", "text", "`FORMAT`: text, json, sarif or github")
-	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`warn`, or error to make warnings errors")
+	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`MODE`: warn, or error to make warnings errors")
 	cmd.Flags().BoolVar(&f.env, "env", false, "also look for the commands that tasks require on this machine")
 	cmd.Flags().BoolVar(&f.all, "all-errors", false, "report every syntax error of a file, not only the first")
 	return cmd

@@ -59,7 +59,7 @@ chosen again by its key, and stays in the store: undo brings all of it back.`,
 	fs.BoolVar(&f.failed, "failed", false, "retry what failed last time")
 	fs.BoolVar(&f.noBuild, "no-build", false, "only invalidate")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	fs.StringVar(&f.why, "why", "", "the reason, kept with the record")
+	fs.StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
 }
 

@@ -56,7 +56,7 @@ func (a *app) rulingCommand(word journal.Word) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
-	cmd.Flags().StringVar(&f.why, "why", "", "the reason, kept with the record")
+	cmd.Flags().StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
 }
 
