@@ -31,8 +31,9 @@ campaign has selected, what a retry of it could bring back, and what runs is nev
 taken. Records stay: history and costs are complete, and a task that wants the bytes
 of a trimmed attempt runs again, for the reason "blob missing".
 
-A campaign whose directory is gone may have moved, so its attempts stay too, unless
---gone says that it will not come back. No build may run meanwhile.`,
+Of a campaign whose directory is gone nobody knows what it reads, so nothing is trimmed
+until --gone says that it will not come back. What was imported from elsewhere stays too
+without it. No build may run meanwhile.`,
 		Example: `  ufbuild store trim --older 90d
   ufbuild store trim --size 20GiB --yes
   ufbuild store trim --older 1d --gone`,
@@ -41,7 +42,7 @@ A campaign whose directory is gone may have moved, so its attempts stay too, unl
 	fs := cmd.Flags()
 	fs.StringVar(&f.older, "older", "", "attempts that ended more than `DURATION` ago: 12h, 90d, 8w")
 	fs.StringVar(&f.size, "size", "", "the oldest, until the blobs take no more than `SIZE`: 500MiB, 20GiB")
-	fs.BoolVar(&f.gone, "gone", false, "also of campaigns whose directory is gone")
+	fs.BoolVar(&f.gone, "gone", false, "campaigns whose directory is gone hold on to nothing")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	return cmd
 }

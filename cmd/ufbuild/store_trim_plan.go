@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -134,6 +135,9 @@ func whoHolds(store *disk.Store, all []surveyed, gone bool) (holders, error) {
 	if err != nil {
 		return h, err
 	}
+	if lost := gonePaths(roots); len(lost) > 0 && !gone {
+		return h, usageErrorf("trim store: nobody can tell what these campaigns read, for their directories are gone:\n%s\nhint: --gone if they will not come back", strings.Join(lost, "\n"))
+	}
 	for _, at := range all {
 		roots = append(roots, at.Campaign)
 	}
@@ -144,6 +148,14 @@ func whoHolds(store *disk.Store, all []surveyed, gone bool) (holders, error) {
 		}
 	}
 	return h, nil
+}
+
+// gonePaths returns those that are not there.
+func gonePaths(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		_, err := os.Stat(p)
+		return !errors.Is(err, os.ErrNotExist)
+	})
 }
 
 // ask reads the journal of a campaign. One that lost its journal selects from the store again, so all of its
@@ -165,19 +177,31 @@ func (h holders) ask(root string, gone bool) error {
 	if len(damage) > 0 || len(v.Builds) == 0 {
 		h.whole[root] = true
 	}
+	h.hold(v)
+	return nil
+}
+
+// hold notes what the campaign reads, what its people chose, and what taking back a decision would bring back.
+func (h holders) hold(v *journal.View) {
+	note := func(at journal.Attempt) { h.held[disk.AttemptID{Key: at.Key, Ordinal: at.Ordinal}] = true }
 	for _, selections := range []map[lang.Address]journal.Selection{v.Selected, v.Last} {
-		for _, at := range selections {
-			h.held[disk.AttemptID{Key: at.Key, Ordinal: at.Ordinal}] = true
+		for _, s := range selections {
+			note(s.Attempt)
 		}
 	}
-	for _, r := range v.Retries { // undo could bring these back
+	for _, r := range v.Rulings {
+		if !r.Undone {
+			note(r.Attempt)
+			note(r.Before.Attempt)
+		}
+	}
+	for _, r := range v.Retries {
 		for _, n := range r.Nodes {
-			if !r.Undone && n.Selected > 0 {
-				h.held[disk.AttemptID{Key: n.Key, Ordinal: n.Selected}] = true
+			if !r.Undone {
+				note(journal.Attempt{Key: n.Key, Ordinal: n.Selected})
 			}
 		}
 	}
-	return nil
 }
 
 // stillGoing is what goes of the plan now that nobody can select anything: what was listed and is not held.
