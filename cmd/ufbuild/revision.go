@@ -25,6 +25,9 @@ func (a *app) checkOut(root, rev string) (*revision, error) {
 		if _, inside := g.line("rev-parse", "--show-prefix"); inside != nil {
 			return nil, usageErrorf("look at revision: %s is in no git repository", root)
 		}
+		if shallow, err := g.line("rev-parse", "--is-shallow-repository"); err == nil && shallow == "true" {
+			return nil, usageErrorf("look at revision: there is no commit %q in this shallow clone\nhint: git fetch --unshallow; with actions/checkout set fetch-depth: 0", rev)
+		}
 		return nil, usageErrorf("look at revision: there is no commit %q", rev)
 	}
 	temp, err := os.MkdirTemp("", "ufbuild-affected-")
