@@ -83,7 +83,8 @@ func (l *loader) compileSchema(a *argument, c *Contract) *compiledSchema {
 	l.schemas[c.Schema] = nil
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.SchemaDoc))
 	if err != nil {
-		l.error("UF6103", a.place, "%s is not JSON: %v.", c.Schema, err)
+		l.error("UF6103", a.place, "%s is not JSON: %v.", c.Schema, err).
+			also(rangeOfByte(c.Schema, c.SchemaDoc, jsonStop(c.SchemaDoc, err)), "it cannot be read from here on")
 		return nil
 	}
 	comp := jsonschema.NewCompiler()
@@ -101,6 +102,15 @@ func (l *loader) compileSchema(a *argument, c *Contract) *compiledSchema {
 	}
 	l.schemas[c.Schema] = s
 	return s
+}
+
+// jsonStop is where a decoder stopped: at the byte that does not fit, else at the end.
+func jsonStop(doc []byte, err error) int {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && syntax.Offset > 0 {
+		return max(min(int(syntax.Offset), len(doc))-1, 0)
+	}
+	return max(len(bytes.TrimRight(doc, " \t\r\n"))-1, 0)
 }
 
 func (l *loader) schemaFailed(a *argument, c *Contract, err error) {

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -139,8 +140,8 @@ func (c *checker) attributeOf(a, whole *typ, text, name string, where hcl.Range)
 
 // unchecked warns that fields of a document are used which its open schema cannot promise.
 func (c *checker) unchecked(a *typ, where hcl.Range) {
-	if a.from == nil {
-		return
+	if a.from == nil || a.from.Schema != "" && !json.Valid(a.from.SchemaDoc) {
+		return // nothing to say, or said of the schema already
 	}
 	why := "its schema allows any property"
 	if a.from.Schema == "" {
