@@ -60,17 +60,19 @@ type Live struct {
 	Address lang.Address
 	Attempt cache.Attempt
 	Dir     string // its directory; the log is <Dir>/log
+	Dead    bool   // its builder died, and no build has looked after it yet
 }
 
 // LiveAttempts returns the attempts of the campaign at root that run now, whichever process runs them. It
 // never waits and never writes.
 func LiveAttempts(store cache.Store, root string) ([]Live, error) {
 	all, err := AttemptsUnderWay(store, root)
-	return slices.DeleteFunc(all, func(l Live) bool { return l.Attempt.State != cache.Started }), err
+	return slices.DeleteFunc(all, func(l Live) bool { return l.Dead || l.Attempt.State != cache.Started }), err
 }
 
-// AttemptsUnderWay returns the attempts that builds made which still run, those that have ended already
-// included: the journal hears of an end a little later than the store.
+// AttemptsUnderWay returns the attempts of builds that still have a work directory: of running ones, those
+// that have ended already included, since the journal hears of an end a little later than the store; and
+// of dead ones, whose last attempts nobody has recorded as interrupted yet.
 func AttemptsUnderWay(store cache.Store, root string) ([]Live, error) {
 	builds, err := os.ReadDir(store.Workdir())
 	if err != nil {
@@ -79,16 +81,14 @@ func AttemptsUnderWay(store cache.Store, root string) ([]Live, error) {
 	var out []Live
 	for _, b := range builds {
 		dir := filepath.Join(store.Workdir(), b.Name())
-		if !ownerLives(dir) {
-			continue
-		}
+		dead := !ownerLives(dir)
 		for _, l := range readWorkList(dir) {
 			a, ok, err := findAttempt(store, journal.Attempt{Key: l.key, Ordinal: l.ordinal})
 			if err != nil {
 				return nil, err
 			}
 			if ok && a.Campaign == root {
-				out = append(out, Live{Address: l.address, Attempt: a, Dir: l.dir})
+				out = append(out, Live{Address: l.address, Attempt: a, Dir: l.dir, Dead: dead})
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,10 +94,27 @@ func (s *session) generations(a lang.Address) ([]executor.Generation, error) {
 			return g.Attempt.Key == l.Attempt.Key && g.Attempt.Ordinal == l.Attempt.Ordinal
 		})
 		if l.Address == a && !known {
+			if l.Dead && l.Attempt.State == cache.Started { // what the next build will record
+				l.Attempt.State, l.Attempt.Outcome, l.Attempt.Message = cache.Ended, cache.Interrupted, "its build died"
+			}
 			gens = append(gens, executor.Generation{N: len(gens) + 1, Attempt: l.Attempt})
 		}
 	}
 	return gens, nil
+}
+
+// logFile is where the log of an attempt lies that was not captured; "" when it is gone.
+func (s *session) logFile(at *cache.Attempt) string {
+	all, err := executor.AttemptsUnderWay(s.store, s.campaign.Root)
+	if err != nil {
+		return ""
+	}
+	for _, l := range all {
+		if l.Attempt.Key == at.Key && l.Attempt.Ordinal == at.Ordinal {
+			return filepath.Join(l.Dir, "log")
+		}
+	}
+	return ""
 }
 
 func (s *session) runningOf(a lang.Address) ([]executor.Live, error) {

@@ -66,6 +66,11 @@ func (a *app) runLog(target string, follow bool) error {
 	if err != nil {
 		return err
 	}
+	if c.have && c.gen.Attempt.Captured == nil {
+		if file := s.logFile(&c.gen.Attempt); file != "" {
+			return a.liveLog(file, false, func() bool { return false })
+		}
+	}
 	if !c.have || c.gen.Attempt.Captured == nil {
 		return usageErrorf("%s has no log yet", c.address)
 	}
