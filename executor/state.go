@@ -68,6 +68,7 @@ type nodeState struct {
 	likely   *budget.Estimate // nil until asked for
 	rung     int              // the rung of its agent that ran it last
 	redone   int              // decisions repeated because a source changed
+	made     int              // attempts in this build
 }
 
 func newNodeStates(n int) []*nodeState {

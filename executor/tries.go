@@ -88,8 +88,11 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	if at.Ordinal == 0 {
 		return
 	}
+	n := s.nodes[m.id]
+	n.made++
 	s.emit(event.Event{
 		Kind: event.AttemptEnded, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
+		N:       len(s.b.View.History[inst.Address]) + n.made,
 		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration,
 	})
 	s.records.ended(inst.Address, at)

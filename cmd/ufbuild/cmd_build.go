@@ -223,7 +223,7 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager) error 
 	}
 	found, err := r.Run(s.app.context())
 	for _, x := range found {
-		fmt.Fprintf(s.app.err, "%s: attempt %d was interrupted; what it left is kept\n", x.Address, x.Attempt.Ordinal)
+		fmt.Fprintf(s.app.err, "%s: attempt %d was interrupted; what it left is kept\n", x.Address, len(s.view.History[x.Address])+1)
 		if x.Attempt.Campaign != s.campaign.Root {
 			continue
 		}

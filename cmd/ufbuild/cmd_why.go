@@ -103,7 +103,11 @@ func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Chan
 func (a *app) printWhy(s *session, r *executor.NodeResult, n whyNode) {
 	style := a.outTerm.Style()
 	fmt.Fprintf(a.out, "%s is %s", style.Bold(r.Address.String()), paintState(style, r.State))
-	if words := stateWords(r); words != "" {
+	words := stateWords(r)
+	if r.State == executor.WouldRun {
+		words = r.Reason.String() // in full: a table has no room, this has
+	}
+	if words != "" {
 		fmt.Fprintf(a.out, ": %s", words)
 	}
 	fmt.Fprintln(a.out)

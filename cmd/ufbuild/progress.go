@@ -50,7 +50,7 @@ func (p *plainSink) Emit(e event.Event) {
 		p.output(e)
 	case event.AttemptEnded:
 		if e.Outcome != "ok" && e.Outcome != "" {
-			p.line(p.style.Warn("end"), e.Address, fmt.Sprintf("attempt %d: %s after %s", e.Ordinal, e.Outcome, ui.Duration(e.Duration)))
+			p.line(p.style.Warn("end"), e.Address, fmt.Sprintf("attempt %d: %s after %s", e.N, e.Outcome, ui.Duration(e.Duration)))
 		}
 	case event.NodeDone:
 		p.nodeDone(e)

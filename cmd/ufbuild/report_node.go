@@ -58,11 +58,21 @@ func reportNodes(nodes []executor.NodeResult) []nodeReport {
 	return out
 }
 
+// reasonWidth keeps a table of a plan readable; why has the whole reason.
+const reasonWidth = 130
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > reasonWidth {
+		return string(r[:reasonWidth]) + "…"
+	}
+	return s
+}
+
 // stateWords says in one line what is to be known of a node in its state.
 func stateWords(r *executor.NodeResult) string {
 	switch r.State {
 	case executor.WouldRun:
-		return r.Reason.String()
+		return shorten(r.Reason.String())
 	case executor.Unknown:
 		if r.Cause == r.Address {
 			return r.Message

@@ -37,7 +37,8 @@ type Event struct {
 	State    string         `json:"state,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
 	Key      string         `json:"key,omitempty"`
-	Ordinal  int            `json:"ordinal,omitempty"`
+	Ordinal  int            `json:"ordinal,omitempty"` // under the key
+	N        int            `json:"n,omitempty"`       // in the history of the address, as `show TARGET@N` counts
 	Outcome  string         `json:"outcome,omitempty"`
 	Message  string         `json:"message,omitempty"`
 	Text     string         `json:"text,omitempty"`
