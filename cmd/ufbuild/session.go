@@ -47,14 +47,20 @@ const (
 // openSession loads the campaign and opens what belongs to it. A reading session leaves no trace on
 // disk, not even a directory.
 func (a *app) openSession(how access) (*session, error) {
-	o, _, err := a.options()
-	if err != nil {
-		return nil, err
+	var files *source.Files
+	if how == writing { // only a build leaves a stamp, so nobody else needs to remember what it looks at
+		o, _, err := a.options()
+		if err != nil {
+			return nil, err
+		}
+		files = a.watch(o)
 	}
-	files := a.watch(o)
 	l, err := a.loadSound(true)
 	if err != nil {
 		return nil, err
+	}
+	if files == nil {
+		files = openFiles(l.campaign.Root)
 	}
 	dir, err := a.storeDir(l)
 	if err != nil {

@@ -90,6 +90,11 @@ func (a *app) question(store string, targets []string) digest.Digest {
 	return digest.Of(b.Bytes())
 }
 
+// openFiles opens the files of a campaign with its stat cache.
+func openFiles(root string) *source.Files {
+	return source.Open(root, filepath.Join(root, journal.Dir, "stat"))
+}
+
 // watch starts to remember what is looked at. It comes before the campaign is read, so that nothing can
 // change unseen between the reading and the look.
 func (a *app) watch(o lang.Options) *source.Files {
@@ -97,7 +102,7 @@ func (a *app) watch(o lang.Options) *source.Files {
 	if err != nil || len(files) == 0 {
 		return nil
 	}
-	f := source.Open(root, filepath.Join(root, journal.Dir, "stat"))
+	f := openFiles(root)
 	f.Watch()
 	f.Observe(".")
 	return f
