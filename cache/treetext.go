@@ -213,3 +213,20 @@ func (e *Entry) decodeLink(s string) error {
 	e.Target, err = strconv.Unquote(strings.TrimPrefix(s[len(quoted):], " "))
 	return err
 }
+
+// maxTree bounds the encoded listing of a tree; a million files take about 150 MiB.
+const maxTree = 256 << 20
+
+// ReadTree returns the tree whose listing d names. The error is that of ReadAll, or says that the bytes are
+// no tree.
+func ReadTree(cas CAS, d digest.Digest) (Tree, error) {
+	b, err := ReadAll(cas, d, maxTree)
+	if err != nil {
+		return Tree{}, err
+	}
+	t, err := DecodeTree(b)
+	if err != nil {
+		return t, fmt.Errorf("read tree %s: %w", d, err)
+	}
+	return t, nil
+}

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -297,7 +296,7 @@ func (d *Decider) eachBlob(outputs []cache.Output, do func(digest.Digest) error)
 		if !o.Tree {
 			continue
 		}
-		t, err := readTree(d.Store, o.Digest)
+		t, err := cache.ReadTree(d.Store, o.Digest)
 		if err != nil {
 			return err
 		}
@@ -311,21 +310,6 @@ func (d *Decider) eachBlob(outputs []cache.Output, do func(digest.Digest) error)
 		}
 	}
 	return nil
-}
-
-// maxTree bounds the encoded listing of a tree; a million files take about 150 MiB.
-const maxTree = 256 << 20
-
-func readTree(cas cache.CAS, dg digest.Digest) (cache.Tree, error) {
-	b, err := cache.ReadAll(cas, dg, maxTree)
-	if err != nil {
-		return cache.Tree{}, err
-	}
-	t, err := cache.DecodeTree(b)
-	if err != nil {
-		return t, fmt.Errorf("read tree %s: %w", dg, err)
-	}
-	return t, nil
 }
 
 func outPaths(outputs []OutputSpec) []place.OutPath {

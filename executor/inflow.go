@@ -42,7 +42,7 @@ func contentOf(cas cache.CAS, o cache.Output) (digest.Digest, error) {
 	if !o.Tree {
 		return o.Digest, nil
 	}
-	t, err := readTree(cas, o.Digest)
+	t, err := cache.ReadTree(cas, o.Digest)
 	if err != nil || (len(t.Deleted) == 0 && len(t.Changed) == 0) {
 		return o.Digest, err
 	}

@@ -25,7 +25,7 @@ func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
 		if !in.Inherit || in.Absent {
 			continue
 		}
-		t, err := readTree(up.cas, in.Digest)
+		t, err := cache.ReadTree(up.cas, in.Digest)
 		if err != nil {
 			return err
 		}

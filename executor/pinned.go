@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -94,7 +95,7 @@ func (d *Decider) fetched(in Inflow) error {
 	if !in.Tree {
 		return nil
 	}
-	t, err := readTree(d.Store, in.Digest)
+	t, err := cache.ReadTree(d.Store, in.Digest)
 	if err != nil {
 		return fmt.Errorf("read reference.%s: %w", in.Reference, err)
 	}

@@ -45,7 +45,7 @@ func (s *session) capturedFiles(c chosen, pick picked) (fileSet, error) {
 			out.files[p] = cache.Entry{Path: p, Kind: cache.File, Mode: o.Mode, Digest: o.Digest}
 			continue
 		}
-		t, err := s.tree(o.Digest)
+		t, err := cache.ReadTree(s.store, o.Digest)
 		if err != nil {
 			return out, fmt.Errorf("read output %s of %s: %w", o.Name, out.label, err)
 		}
@@ -74,7 +74,7 @@ func (s *session) inheritedFiles(c chosen, pick picked) (fileSet, error) {
 		if !pick.has(o) || !o.Exists {
 			continue
 		}
-		t, err := s.tree(o.Digest)
+		t, err := cache.ReadTree(s.store, o.Digest)
 		if err != nil {
 			return out, fmt.Errorf("read output %s of %s: %w", o.Name, c.label(), err)
 		}
@@ -98,14 +98,6 @@ func addEntries(files map[string]cache.Entry, entries []cache.Entry) {
 	}
 }
 
-func (s *session) tree(d digest.Digest) (cache.Tree, error) {
-	b, err := s.blob(d)
-	if err != nil {
-		return cache.Tree{}, err
-	}
-	return cache.DecodeTree(b)
-}
-
 // startTree is the tree that an attempt's workspace was started from; nil for none.
 func (s *session) startTree(at *cache.Attempt) (*cache.Tree, error) {
 	manifest, err := s.blob(at.Manifest)
@@ -121,7 +113,7 @@ func (s *session) startTree(at *cache.Attempt) (*cache.Tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read manifest: %w", err)
 		}
-		t, err := s.tree(d)
+		t, err := cache.ReadTree(s.store, d)
 		if err != nil {
 			return nil, fmt.Errorf("read inherited tree: %w", err)
 		}

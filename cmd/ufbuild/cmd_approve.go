@@ -137,11 +137,7 @@ func (a *app) showOutputBytes(s *session, o cache.Output) error {
 	if !o.Tree {
 		return s.copyBlob(a.out, o.Digest)
 	}
-	b, err := s.blob(o.Digest)
-	if err != nil {
-		return err
-	}
-	t, err := cache.DecodeTree(b)
+	t, err := cache.ReadTree(s.store, o.Digest)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (s *session) exported(at *cache.Attempt, e lang.Export) (map[string]cache.E
 			to := path.Clean(e.To)
 			out[to] = cache.Entry{Path: to, Kind: cache.File, Mode: o.Mode, Digest: o.Digest}
 		default:
-			t, err := s.tree(o.Digest)
+			t, err := cache.ReadTree(s.store, o.Digest)
 			if err != nil {
 				return nil, err
 			}

@@ -45,7 +45,7 @@ func (a *app) showTrees(s *session, at *cache.Attempt) error {
 		if !o.Tree || !o.Exists {
 			continue
 		}
-		t, err := s.tree(o.Digest)
+		t, err := cache.ReadTree(s.store, o.Digest)
 		if err != nil {
 			return fmt.Errorf("read output %s: %w", o.Name, err)
 		}

@@ -98,11 +98,7 @@ func treeBlobs(store cache.CAS, d digest.Digest) []digest.Digest {
 	if d.IsZero() {
 		return nil
 	}
-	b, err := cache.ReadAll(store, d, maxShown)
-	if err != nil {
-		return nil
-	}
-	t, err := cache.DecodeTree(b)
+	t, err := cache.ReadTree(store, d)
 	if err != nil {
 		return nil
 	}

@@ -10,11 +10,7 @@ import (
 
 // treeEntries lists the files of a tree below a directory.
 func (s *session) treeEntries(like lsEntry, dir string, d digest.Digest) ([]lsEntry, error) {
-	b, err := s.blob(d)
-	if err != nil {
-		return nil, err
-	}
-	t, err := cache.DecodeTree(b)
+	t, err := cache.ReadTree(s.store, d)
 	if err != nil {
 		return nil, err
 	}

@@ -33,20 +33,9 @@ func SubjectOf(cas cache.CAS, out lang.Output, captured cache.Output) Subject {
 		Output:   out,
 		Captured: captured,
 		Open:     func() (io.ReadCloser, error) { return cas.Open(captured.Digest) },
-		Tree:     func() (cache.Tree, error) { return readTree(cas, captured.Digest) },
+		Tree:     func() (cache.Tree, error) { return cache.ReadTree(cas, captured.Digest) },
 		Blob:     cas.Open,
 	}
-}
-
-// maxTree bounds the encoded listing of one tree: about a million entries.
-const maxTree = 256 << 20
-
-func readTree(cas cache.CAS, d digest.Digest) (cache.Tree, error) {
-	b, err := cache.ReadAll(cas, d, maxTree)
-	if err != nil {
-		return cache.Tree{}, err
-	}
-	return cache.DecodeTree(b)
 }
 
 // Document is JSON outside the attempt that a join or preserve rule compares with.
