@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -44,16 +45,26 @@ func (c *checker) call(e *hclsyntax.FunctionCallExpr) *typ {
 // arity checks how many arguments there are.
 func (c *checker) arity(e *hclsyntax.FunctionCallExpr, f function.Function) bool {
 	want, more := len(f.Params()), f.VarParam() != nil
-	got := len(e.Args)
-	if got == want || got > want && more {
+	if got := len(e.Args); got == want || got > want && more {
 		return true
 	}
 	least := ""
 	if more {
 		least = "at least "
 	}
-	c.probs.error("UF2204", e.NameRange, "%s expects %s%s, not %d.", e.Name, least, plural(want, "argument"), got)
+	wrongArity(c.probs, e.NameRange, e.Name, least, want)
 	return false
+}
+
+// wrongArity reports a call with too few or too many arguments. The evaluator's finding of the same call
+// is put the same way, so that it is reported once.
+func wrongArity(p *problems, name hcl.Range, function, least string, want int) {
+	n := p.error("UF2204", name, "%s expects %s%s.", function, least, plural(want, "argument"))
+	for _, e := range functionEntries {
+		if e.name == function {
+			n.hint("For example: %s", e.example)
+		}
+	}
 }
 
 // arguments checks the type of each argument against its parameter.

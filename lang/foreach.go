@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -76,6 +77,7 @@ func (l *loader) eachTypeOK(a *argument, v cty.Value) bool {
 func (l *loader) collectKeys(a *argument, v cty.Value) []eachKey {
 	var keys []eachKey
 	folded := map[string]string{}
+	var bad badKeys
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element()
 		k, _ = k.Unmark()
@@ -86,7 +88,7 @@ func (l *loader) collectKeys(a *argument, v cty.Value) []eachKey {
 		key := k.AsString()
 		where := elementKeyRange(a.expression, key)
 		if err := ValidKey(key); err != nil {
-			l.error("UF4003", where, "%s.", sentenceCase(err.Error()))
+			bad.add(l, where, key, err)
 			continue
 		}
 		low := strings.ToLower(key)
@@ -101,6 +103,45 @@ func (l *loader) collectKeys(a *argument, v cty.Value) []eachKey {
 		keys = append(keys, eachKey{key, e})
 	}
 	return keys
+}
+
+// badKeys reports keys that cannot be part of an address: one diagnostic a place, since a set of paths has
+// as many bad keys as there are files.
+type badKeys struct {
+	first map[hcl.Range]*Diagnostic
+	more  map[hcl.Range]int
+}
+
+func (b *badKeys) add(l *loader, where hcl.Range, key string, err error) {
+	if n := b.first[where]; n != nil {
+		b.more[where]++
+		n.Detail = fmt.Sprintf("So is it with %s.", plural(b.more[where], "more key"))
+		return
+	}
+	if b.first == nil {
+		b.first, b.more = map[hcl.Range]*Diagnostic{}, map[hcl.Range]int{}
+	}
+	n := l.error("UF4003", where, "%s.", sentenceCase(err.Error()))
+	if strings.Contains(key, "/") {
+		n.hint("Give each instance a short key and keep the path as its value, which each.value is then:\n  for_each = { for f in %s : basename(f) => f }", l.listBehind(where))
+	}
+	b.first[where] = n
+}
+
+// listBehind returns the text of what toset(…) holds at a place, for a hint.
+func (l *loader) listBehind(where hcl.Range) string {
+	b, ok := l.ev.src.source(where.Filename)
+	if !ok {
+		return "…"
+	}
+	text := string(where.SliceBytes(b))
+	if inner, ok := strings.CutPrefix(text, "toset("); ok {
+		return strings.TrimSuffix(inner, ")")
+	}
+	if strings.HasPrefix(text, `"`) || strings.Contains(text, "\n") {
+		return "…"
+	}
+	return text
 }
 
 // elementKeyRange returns the range of a key in an object or in toset([…]), else of the whole.

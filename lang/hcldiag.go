@@ -91,7 +91,7 @@ func sentence(d *hcl.Diagnostic) (summary, rest string) {
 // evalProblems records what HCL's evaluator reported about an expression in the given range.
 func (p *problems) evalProblems(ds hcl.Diagnostics, where hcl.Range) {
 	for _, d := range ds {
-		if d.Severity != hcl.DiagError {
+		if d.Severity != hcl.DiagError || p.arityProblem(d) {
 			continue
 		}
 		code := evalCodes[d.Summary]
@@ -101,6 +101,24 @@ func (p *problems) evalProblems(ds hcl.Diagnostics, where hcl.Range) {
 		summary, rest := sentence(d)
 		p.error(code, subjectOf(d, where), "%s", summary).Detail = rest
 	}
+}
+
+// arityForm is how HCL's evaluator says that a call has too few or too many arguments.
+var arityForm = regexp.MustCompile(`^Function "(\w+)" expects (only |at least )?(\d+) argument`)
+
+// arityProblem reports a wrong number of arguments as the type checker does, which finds the same.
+func (p *problems) arityProblem(d *hcl.Diagnostic) bool {
+	m := arityForm.FindStringSubmatch(d.Detail)
+	if m == nil || d.Context == nil {
+		return false
+	}
+	name := *d.Context // the call, which begins with the name of the function
+	name.End = name.Start
+	name.End.Byte += len(m[1])
+	name.End.Column += len(m[1])
+	want, _ := strconv.Atoi(m[3])
+	wrongArity(p, name, m[1], strings.TrimPrefix(m[2], "only "), want)
+	return true
 }
 
 // syntaxProblems records the first syntax error of a file: one missing quote makes seven, and only

@@ -112,8 +112,14 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) string
 		p.error("UF1106", a.NameRange, "%q is a block: remove the equals sign.", a.Name)
 		return ""
 	}
-	return p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
-		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...)).replacement()
+	n := p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
+		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
+	meant := n.replacement()
+	if b, ok := schema.Block(meant); ok {
+		n.Fix = nil // another name does not make it a block
+		n.hint("Blocks are written %s.", b.form(meant))
+	}
+	return meant
 }
 
 // readBlock reads a block nested in a block of the given schema; nil when its type is unknown and not even
@@ -155,9 +161,12 @@ func (p *problems) readLabels(b *hclsyntax.Block, n *node) bool {
 			place = b.LabelRanges[want]
 		}
 		if want == 1 {
-			p.error("UF1107", place, "%s needs one name: %s \"NAME\" { … }.", b.Type, b.Type)
+			p.error("UF1107", place, "%s needs one name: %s.", b.Type, n.schema.form(b.Type))
 		} else {
-			p.error("UF1107", place, "%s takes no name: %s { … }.", b.Type, b.Type)
+			d := p.error("UF1107", place, "%s takes no name: %s.", b.Type, n.schema.form(b.Type))
+			if _, named := n.schema.Arg("name"); named {
+				d.hint("Write name = %q in the block.", b.Labels[0])
+			}
 		}
 		return false
 	}

@@ -47,6 +47,14 @@ func (b *Block) Arg(name string) (*Arg, bool) { a, ok := b.args[name]; return a,
 // Block returns the nested block type called name.
 func (b *Block) Block(name string) (*Block, bool) { n, ok := b.blocks[name]; return n, ok }
 
+// form shows how the block is written under a type.
+func (b *Block) form(name string) string {
+	if b.Labels == 1 {
+		return name + ` "NAME" { … }`
+	}
+	return name + " { … }"
+}
+
 // argNames lists the names of the arguments, for suggestions.
 func (b *Block) argNames() []string {
 	names := make([]string, 0, len(b.Args))
