@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/filelock"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -29,8 +30,8 @@ const (
 // belongs to, so a later build can capture what a killed one left.
 type WorkDir struct {
 	dir  string
-	lock *os.File
-	list *os.File
+	lock *effect.File
+	list *effect.File
 
 	mu sync.Mutex
 	n  int
@@ -71,7 +72,7 @@ func (w *WorkDir) open() error {
 			return err
 		}
 		if ok {
-			w.list, err = os.OpenFile(filepath.Join(w.dir, workList), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+			w.list, err = effect.OpenFile(filepath.Join(w.dir, workList), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 			return err
 		}
 		time.Sleep(claimPause)
@@ -81,17 +82,17 @@ func (w *WorkDir) open() error {
 
 // claim makes the directory and locks it. It returns false when a rescue has it or has removed it.
 func (w *WorkDir) claim() (bool, error) {
-	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+	if err := effect.MkdirAll(w.dir, 0o700); err != nil {
 		return false, err
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if ok, err := filelock.Try(f, 0, 0); err != nil || !ok || !stillThere(f) {
+	if ok, err := filelock.Try(f.File, 0, 0); err != nil || !ok || !stillThere(f.File) {
 		return false, errors.Join(err, f.Close())
 	}
 	w.lock = f
@@ -122,7 +123,7 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 
 // keep marks the directory so that no later build removes what is in it.
 func (w *WorkDir) keep() error {
-	f, err := os.OpenFile(filepath.Join(w.dir, workKept), os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(filepath.Join(w.dir, workKept), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("keep attempt directories: %w", err)
 	}
@@ -133,9 +134,9 @@ func (w *WorkDir) keep() error {
 func (w *WorkDir) Close() error {
 	removeIfIdle(w.dir)
 	if w.lock != nil {
-		_ = filelock.Unlock(w.lock, 0, 0)
+		_ = filelock.Unlock(w.lock.File, 0, 0)
 	}
-	for _, f := range []*os.File{w.list, w.lock} {
+	for _, f := range []*effect.File{w.list, w.lock} {
 		if f != nil {
 			_ = f.Close()
 		}
@@ -155,9 +156,9 @@ func removeIfIdle(dir string) {
 		}
 	}
 	for _, name := range []string{workList, workKept, workLock} {
-		_ = os.Remove(filepath.Join(dir, name))
+		_ = effect.Remove(filepath.Join(dir, name))
 	}
-	_ = os.Remove(dir)
+	_ = effect.Remove(dir)
 }
 
 // stoppedByCrash marks what was captured of an attempt whose builder died. No contract can make such
@@ -204,18 +205,18 @@ func (r *Rescue) Run(ctx context.Context) ([]Rescued, error) {
 
 func (r *Rescue) build(ctx context.Context, dir, build string) ([]Rescued, error) {
 	// A build may have died before it made the lock. One that is just being made notices that it lost.
-	lock, err := os.OpenFile(filepath.Join(dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := effect.OpenFile(filepath.Join(dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil // not a directory, or gone
 	}
 	defer func() {
-		_ = filelock.Unlock(lock, 0, 0) // a child that is just being started may have a copy
+		_ = filelock.Unlock(lock.File, 0, 0) // a child that is just being started may have a copy
 		_ = lock.Close()
 	}()
-	if ok, err := filelock.Try(lock, 0, 0); err != nil || !ok {
+	if ok, err := filelock.Try(lock.File, 0, 0); err != nil || !ok {
 		return nil, err
 	}
-	if !stillThere(lock) {
+	if !stillThere(lock.File) {
 		return nil, nil // its builder ended meanwhile
 	}
 	r.KillStrays(build)

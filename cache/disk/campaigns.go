@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // RegisterCampaign implements cache.Store. Doing it again writes nothing. From here on until Close nothing is
@@ -31,7 +32,7 @@ func (s *Store) RegisterCampaign(root string) error {
 	if _, err := s.write(); err != nil {
 		return err
 	}
-	err := os.Mkdir(filepath.Dir(path), 0o700)
+	err := effect.Mkdir(filepath.Dir(path), 0o700)
 	if err == nil || errors.Is(err, os.ErrExist) {
 		err = writeWhole(path, []byte(root+"\n"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -163,7 +164,7 @@ func syncFile(f *os.File) error {
 	if st.Nlink == 0 {
 		return fmt.Errorf("sync %s: %w", f.Name(), recordlog.ErrGone)
 	}
-	if err := unix.Fdatasync(int(f.Fd())); err != nil {
+	if err := effect.Datasync(f); err != nil {
 		return fmt.Errorf("sync %s: %w", f.Name(), err)
 	}
 	return nil
@@ -174,5 +175,5 @@ func syncDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("sync %s: %w", dir, err)
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(effect.SyncHandle(f), f.Close())
 }

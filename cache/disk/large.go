@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // damagedFiles remembers the files that this handle found damaged, so that a good one can take their place.
@@ -97,7 +98,7 @@ func (s *Store) putLarge(head []byte, r io.Reader) (digest.Digest, error) {
 	temp := filepath.Join(s.dir, "tmp", tempPrefix(w.id)+strconv.FormatInt(w.temp.Add(1), 10))
 	d, err := s.putFile(temp, io.MultiReader(bytes.NewReader(head), r))
 	if err != nil {
-		_ = os.Remove(temp)
+		_ = effect.Remove(temp)
 		return digest.Digest{}, err
 	}
 	return d, nil
@@ -146,7 +147,7 @@ func (s *Store) soundLarge(d digest.Digest) (bool, error) {
 // putFile writes r to temp, makes its bytes durable, and gives it the name of its digest.
 func (s *Store) putFile(temp string, r io.Reader) (digest.Digest, error) {
 	// Read-only, so that an editor or a stray redirection cannot change a blob in place.
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o400)
+	f, err := effect.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o400)
 	if err != nil {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
@@ -158,12 +159,12 @@ func (s *Store) putFile(temp string, r io.Reader) (digest.Digest, error) {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
 	path := s.blobPath(d) // a file that is there is replaced: this one is known to be good
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err == nil {
+	if err := effect.Mkdir(filepath.Dir(path), 0o700); err == nil {
 		s.commits.directory(filepath.Join(s.dir, "blobs"))
 	} else if !errors.Is(err, os.ErrExist) {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := effect.Rename(temp, path); err != nil {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
 	s.commits.directory(filepath.Dir(path))

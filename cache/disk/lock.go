@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/filelock"
 )
 
@@ -104,11 +105,11 @@ func (l *keyLocks) open(dir string) (*os.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
-		f, err := os.OpenFile(filepath.Join(dir, "locks"), os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := effect.OpenFile(filepath.Join(dir, "locks"), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		l.file = f
+		l.file = f.File
 	}
 	return l.file, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Beside a pack may lie an index of its first entries, which saves jumping through tens of megabytes to learn forty thousand
@@ -93,7 +94,7 @@ func (x *packIndex) saveIdx() {
 	if err != nil || len(b) < idxWorth*idxEntryLen {
 		return
 	}
-	f, err := os.OpenFile(idxPath(p.file.Name()), os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(idxPath(p.file.Name()), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return
 	}

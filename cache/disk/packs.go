@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // packIndex knows where small blobs lie. It is read at the first question about a blob, not at open.
@@ -191,7 +192,7 @@ func (x *packIndex) insert(d digest.Digest, p *packFile, offset int64) {
 
 // adopt makes the pack of writer id, open for writing as f, the one to append to. The log's lock is held, so its tail is
 // nobody's: it is cut where the last whole entry ends. mu is held.
-func (x *packIndex) adopt(id int, f *os.File) error {
+func (x *packIndex) adopt(id int, f *effect.File) error {
 	if err := x.refresh(); err != nil {
 		return err
 	}
@@ -289,7 +290,7 @@ func (x *packIndex) read(d digest.Digest, at place) ([]byte, error) {
 }
 
 // append writes one framed entry of d through f, which is the own pack. mu is held.
-func (x *packIndex) append(f *os.File, d digest.Digest, frame []byte) error {
+func (x *packIndex) append(f *effect.File, d digest.Digest, frame []byte) error {
 	p := x.own
 	if _, err := f.WriteAt(frame, p.end); err != nil {
 		_ = f.Truncate(p.end) // the next append writes over what this one left, so a failure costs nothing

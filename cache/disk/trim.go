@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -265,10 +266,10 @@ func (t *trim) removePack(p *packFile) error {
 	}
 	t.freed.Bytes += st.Size
 	// The index first: beside a later pack of the same name it would be wrong.
-	if err := os.Remove(idxPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := effect.Remove(idxPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := os.Remove(path); err != nil {
+	if err := effect.Remove(path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -302,7 +303,7 @@ func (t *trim) removeFile(path string) error {
 		return nil
 	}
 	if err == nil {
-		err = os.Remove(path)
+		err = effect.Remove(path)
 	}
 	if err == nil {
 		t.freed.Blobs++

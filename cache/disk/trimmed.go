@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // AttemptID names an attempt.
@@ -35,7 +36,7 @@ func (s *Store) recordTrimmed(attempts []AttemptID) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(s.dir, trimmedName), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(filepath.Join(s.dir, trimmedName), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -16,7 +17,7 @@ import (
 type writer struct {
 	id   int
 	log  *recordlog.Writer
-	pack *os.File     // nil until the first small blob
+	pack *effect.File // nil until the first small blob
 	temp atomic.Int64 // files made below tmp so far
 }
 
@@ -115,11 +116,11 @@ func lastOf(ids []int) int {
 
 // makeLayout makes what every store has. It may run in several processes at once.
 func (s *Store) makeLayout() error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := effect.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
 	for _, name := range []string{"log", "pack", "blobs", "tmp"} {
-		if err := os.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := effect.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
 	}
@@ -134,17 +135,17 @@ func (s *Store) makeLayout() error {
 
 // writeWhole makes the file at path appear with all of its bytes.
 func writeWhole(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	f, err := effect.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = effect.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
+		_ = effect.Remove(f.Name())
 	}
 	return err
 }
@@ -154,7 +155,7 @@ func (w *writer) openPack(s *Store) error {
 	path := packPath(s.dir, w.id)
 	_, err := os.Lstat(path)
 	created := errors.Is(err, os.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (s *Store) sweepTemp(id int) error {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), tempPrefix(id)) {
-			if err := os.Remove(filepath.Join(tmp, e.Name())); err != nil {
+			if err := effect.Remove(filepath.Join(tmp, e.Name())); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/filelock"
 )
 
@@ -20,7 +21,7 @@ var ErrGone = errors.New("the file was deleted while it was being written")
 
 // Writer is the one writer of a log. Its methods may be called concurrently.
 type Writer struct {
-	f *os.File
+	f *effect.File
 
 	mu   sync.Mutex
 	end  int64 // where the next line begins
@@ -33,7 +34,7 @@ type Writer struct {
 func OpenWriter(path string) (w *Writer, created bool, err error) {
 	_, err = os.Lstat(path)
 	created = errors.Is(err, os.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, false, fmt.Errorf("write log: %w", err)
 	}
@@ -46,7 +47,7 @@ func OpenWriter(path string) (w *Writer, created bool, err error) {
 }
 
 func (w *Writer) claim() error {
-	ok, err := filelock.Try(w.f, 0, 0)
+	ok, err := filelock.Try(w.f.File, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (w *Writer) Sync() error {
 	if st.Nlink == 0 {
 		return fmt.Errorf("sync log %s: %w", w.f.Name(), ErrGone)
 	}
-	if err := unix.Fdatasync(int(w.f.Fd())); err != nil {
+	if err := effect.Datasync(w.f.File); err != nil {
 		return fmt.Errorf("sync log %s: %w", w.f.Name(), err)
 	}
 	return nil
@@ -156,5 +157,5 @@ func (w *Writer) ReadAt(b []byte, offset int64) (int, error) { return w.f.ReadAt
 // Close releases the lock. It does not Sync. Closing the file alone would not release it: a child that
 // is just being started may still have a copy of the descriptor.
 func (w *Writer) Close() error {
-	return errors.Join(filelock.Unlock(w.f, 0, 0), w.f.Close())
+	return errors.Join(filelock.Unlock(w.f.File, 0, 0), w.f.Close())
 }

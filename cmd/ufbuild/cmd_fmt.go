@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 	"github.com/ufbuild/ufbuild/lang/format"
 )
@@ -178,11 +179,11 @@ func replaceFile(file string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("write campaign file: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(target), ".ufbuild-fmt-*")
+	tmp, err := effect.CreateTemp(filepath.Dir(target), ".ufbuild-fmt-*")
 	if err != nil {
 		return fmt.Errorf("write campaign file: %w", err)
 	}
-	defer os.Remove(tmp.Name()) // fails after the rename, which is fine
+	defer effect.Remove(tmp.Name()) // fails after the rename, which is fine
 	_, err = tmp.Write(data)
 	if err == nil {
 		err = tmp.Chmod(info.Mode().Perm())
@@ -191,7 +192,7 @@ func replaceFile(file string, data []byte) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(tmp.Name(), target)
+		err = effect.Rename(tmp.Name(), target)
 	}
 	if err != nil {
 		return fmt.Errorf("write campaign file %s: %w", file, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/reference"
@@ -127,17 +128,17 @@ func writeLock(file string, l *reference.Lock) error {
 	case errors.Is(err, os.ErrNotExist) && len(l.Pins) == 0:
 		return nil
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), ".ufbuild.lock-")
+	temp, err := effect.CreateTemp(filepath.Dir(file), ".ufbuild.lock-")
 	if err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	_, err = temp.Write(text)
 	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
 	if err == nil {
-		err = os.Rename(temp.Name(), file)
+		err = effect.Rename(temp.Name(), file)
 	}
 	if err != nil {
-		_ = os.Remove(temp.Name())
+		_ = effect.Remove(temp.Name())
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	return nil

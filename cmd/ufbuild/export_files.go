@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -244,7 +245,7 @@ func (s *session) writeExports(files []exportFile) (err error) {
 	temps := map[string]string{}
 	defer func() {
 		for _, temp := range temps { // those of a failed export
-			_ = root.Remove(temp)
+			_ = effect.RemoveIn(root, temp)
 		}
 	}()
 	for i, x := range files {
@@ -258,7 +259,7 @@ func (s *session) writeExports(files []exportFile) (err error) {
 		temps[x.to] = temp
 	}
 	for _, to := range slices.Sorted(maps.Keys(temps)) {
-		if err := root.Rename(temps[to], to); err != nil {
+		if err := effect.RenameIn(root, temps[to], to); err != nil {
 			return fmt.Errorf("export %s: %w", to, err)
 		}
 		delete(temps, to)
@@ -267,12 +268,12 @@ func (s *session) writeExports(files []exportFile) (err error) {
 }
 
 func (s *session) writeExport(root *os.Root, x exportFile, temp string) error {
-	if err := root.MkdirAll(path.Dir(x.to), 0o755); err != nil {
+	if err := effect.MkdirAllIn(root, path.Dir(x.to), 0o755); err != nil {
 		return err
 	}
-	_ = root.Remove(temp) // of an export that was killed
+	_ = effect.RemoveIn(root, temp) // of an export that was killed
 	if x.entry.Kind == cache.Link {
-		return root.Symlink(x.entry.Target, temp)
+		return effect.SymlinkIn(root, x.entry.Target, temp)
 	}
 	mode := fs.FileMode(0o644)
 	if x.entry.Mode&0o100 != 0 {
@@ -283,7 +284,7 @@ func (s *session) writeExport(root *os.Root, x exportFile, temp string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }()
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := effect.OpenIn(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

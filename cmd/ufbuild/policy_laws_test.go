@@ -78,6 +78,7 @@ func (p *policyCheck) file(name, text string) {
 	}
 	p.importLaws(f, r)
 	p.reachLaws(f)
+	p.changeLaw(f)
 	if fits("lang/...", f.dir) {
 		p.signatureLaw(f)
 	}
@@ -153,20 +154,32 @@ func (p *policyCheck) reachLaws(f *sourceFile) {
 	if fits("cmd/ufbuild", f.dir) || fits("examples/...", f.dir) || fitsAny(testRooms, f.dir) {
 		return
 	}
+	p.forbid(f, reach, ", which only cmd/ufbuild may")
+}
+
+// changeLaw keeps rooms that write state from going past the door of cache/effect.
+func (p *policyCheck) changeLaw(f *sourceFile) {
+	if slices.Contains(stateRooms, f.dir) {
+		p.forbid(f, changes, " past cache/effect")
+	}
+}
+
+// forbid finds uses of names, by package and identifier.
+func (p *policyCheck) forbid(f *sourceFile, names map[string][]string, why string) {
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
 		}
 		pkg, ok := sel.X.(*ast.Ident)
-		if !ok || !slices.Contains(reach[f.imports[pkg.Name]], sel.Sel.Name) {
+		if !ok || !slices.Contains(names[f.imports[pkg.Name]], sel.Sel.Name) {
 			return true
 		}
 		use := f.imports[pkg.Name] + "." + sel.Sel.Name
 		if _, allowed := exceptions[f.name+" "+use]; allowed {
 			p.used[f.name+" "+use] = true
 		} else {
-			p.breach("%s:%d uses %s, which only cmd/ufbuild may", f.name, f.line(sel.Pos()), use)
+			p.breach("%s:%d uses %s%s", f.name, f.line(sel.Pos()), use, why)
 		}
 		return true
 	})

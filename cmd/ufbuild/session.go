@@ -14,6 +14,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/disk"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/place"
@@ -170,7 +171,7 @@ func (s *session) sweep() error {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") {
-			s.app.warn(os.Remove(filepath.Join(dir, e.Name())))
+			s.app.warn(effect.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	return s.placer.Sweep()

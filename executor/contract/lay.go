@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/source"
 )
 
@@ -149,7 +150,7 @@ func clearWay(root *os.Root, name string) error {
 
 // removeAll removes dir even when something in it took its own write permission away.
 func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
+	if effect.RemoveAll(dir) == nil {
 		return
 	}
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -158,5 +159,5 @@ func removeAll(dir string) {
 		}
 		return nil
 	})
-	_ = os.RemoveAll(dir)
+	_ = effect.RemoveAll(dir)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -90,7 +91,7 @@ type Process struct {
 // Validate implements [Validate]. Whatever the command starts in its process group is killed when
 // it ends, and the directory is removed.
 func (p Process) Validate(ctx context.Context, spec Spec) (int, string, error) {
-	dir, err := os.MkdirTemp(p.Scratch, "validate-")
+	dir, err := effect.MkdirTemp(p.Scratch, "validate-")
 	if err != nil {
 		return 0, "", fmt.Errorf("make directory: %w", err)
 	}
@@ -125,7 +126,7 @@ func (p Process) exec(ctx context.Context, dir string, argv []string) (int, stri
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = pipeDelay
 	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
-	if err := cmd.Start(); err != nil {
+	if err := effect.Do(effect.OpStart, program, cmd.Start); err != nil {
 		return 0, "", fmt.Errorf("start %s: %w", argv[0], err)
 	}
 	err = cmd.Wait()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -43,14 +44,14 @@ func Open(root string) (*Journal, error) {
 // prepare makes the directory and the file that hides it from git.
 func prepare(root string) (string, error) {
 	dir := filepath.Join(root, Dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := effect.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("open campaign state: %w\nhint: %s must be a directory that you can write", err, dir)
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(ignore); err == nil {
 		return dir, nil
 	}
-	if err := os.WriteFile(ignore, []byte(ignoreText), 0o644); err != nil {
+	if err := effect.WriteFile(ignore, []byte(ignoreText), 0o644); err != nil {
 		return "", fmt.Errorf("open campaign state: %w", err)
 	}
 	return dir, nil

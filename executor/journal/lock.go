@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/filelock"
 )
 
@@ -35,12 +36,12 @@ func (e *HeldError) Error() string {
 }
 
 // Lock is the right to write a campaign's state. The kernel takes it back when the process dies.
-type Lock struct{ f *os.File }
+type Lock struct{ f *effect.File }
 
 // Release gives the lock up. Closing alone would not do: a process that is just being started may
 // still have a copy of the descriptor.
 func (l *Lock) Release() error {
-	return errors.Join(filelock.Unlock(l.f, 0, 0), l.f.Close())
+	return errors.Join(filelock.Unlock(l.f.File, 0, 0), l.f.Close())
 }
 
 // Acquire takes the lock of the campaign at root. When another process has it, the error is
@@ -50,11 +51,11 @@ func Acquire(root string, me Holder) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := effect.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("lock campaign: %w", err)
 	}
-	ok, err := filelock.Try(f, 0, 0)
+	ok, err := filelock.Try(f.File, 0, 0)
 	if err == nil && !ok {
 		err = &HeldError{Holder: readHolder(f.Name())}
 	}
@@ -116,7 +117,7 @@ func readHolder(path string) Holder {
 	return h
 }
 
-func writeHolder(f *os.File, me Holder) error {
+func writeHolder(f *effect.File, me Holder) error {
 	b, err := json.Marshal(me)
 	if err != nil {
 		panic("BUG: encode holder: " + err.Error())

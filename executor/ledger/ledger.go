@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sort"
 	"sync"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -123,7 +123,7 @@ const maxLogs = 10_000
 
 // claim opens the first log that no other build writes.
 func claim(dir string) (*recordlog.Writer, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := effect.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("write ledger: %w", err)
 	}
 	for n := range maxLogs {

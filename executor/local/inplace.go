@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -108,13 +109,13 @@ func (r *Runner) layReserved(dir, attempt string, s workspace.Spec) error {
 	if err := workspace.Remove(stage); err != nil {
 		return err
 	}
-	if err := os.Mkdir(stage, 0o755); err != nil {
+	if err := effect.Mkdir(stage, 0o755); err != nil {
 		return fmt.Errorf("run task in place: %w", err)
 	}
 	if _, err := workspace.Lay(stage, r.cas, s); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(stage, workspace.Reserved), dir); err != nil {
+	if err := effect.Rename(filepath.Join(stage, workspace.Reserved), dir); err != nil {
 		return fmt.Errorf("run task in place: %w", err)
 	}
 	return workspace.Remove(stage)
@@ -135,7 +136,7 @@ func saveReserved(dir, to string) error {
 		case e.IsDir() && rel == "in":
 			return filepath.SkipDir
 		case e.IsDir():
-			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+			return effect.MkdirAll(filepath.Join(to, rel), 0o755)
 		case !e.Type().IsRegular():
 			return nil
 		}
@@ -143,7 +144,7 @@ func saveReserved(dir, to string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(to, rel), b, 0o644)
+		return effect.WriteFile(filepath.Join(to, rel), b, 0o644)
 	})
 	if err != nil {
 		return fmt.Errorf("run task in place: %w", err)

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
@@ -50,7 +51,7 @@ type process struct {
 
 // run starts the program of inv in dir and returns when it ended and nothing of it lives.
 func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, output func([]byte)) (ending, error) {
-	log, err := os.OpenFile(filepath.Join(inv.Dir, workspace.Log), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := effect.OpenFile(filepath.Join(inv.Dir, workspace.Log), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return ending{}, fmt.Errorf("write log: %w", err)
 	}
@@ -59,7 +60,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return ending{exit: -1, stoppedBy: stoppedCancel}, nil
 	}
 	if tmp := filepath.Join(inv.Dir, workspace.Tmp); getenv(inv.Env, "TMPDIR") == tmp {
-		if err := os.Mkdir(tmp, 0o700); err != nil {
+		if err := effect.Mkdir(tmp, 0o700); err != nil {
 			return ending{}, fmt.Errorf("make workspace: %w", err)
 		}
 	}
@@ -102,7 +103,7 @@ func program(argv []string) string {
 }
 
 // notStarted tells the log and the result why there was no program.
-func notStarted(log *os.File, output func([]byte), exit int, why string) (ending, error) {
+func notStarted(log *effect.File, output func([]byte), exit int, why string) (ending, error) {
 	line := []byte("ufbuild: " + why + "\n")
 	if _, err := log.Write(line); err != nil {
 		return ending{}, fmt.Errorf("write log: %w", err)

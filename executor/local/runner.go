@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
@@ -91,7 +92,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return cache.Captured{}, err
 	}
 	if inv.Mode == lang.ModeInplace {
-		if err := os.MkdirAll(inv.Dir, 0o700); err != nil {
+		if err := effect.MkdirAll(inv.Dir, 0o700); err != nil {
 			return cache.Captured{}, fmt.Errorf("make workspace: %w", err)
 		}
 		return r.runInplace(ctx, inv, output)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // busyTries bounds how often a program is started again that is "text file busy": while one thread
@@ -21,7 +23,7 @@ const busyTries = 9
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	wait := time.Millisecond
 	for try := 0; ; try++ {
-		pid, err := syscall.ForkExec(path, argv, attr)
+		pid, err := effect.ForkExec(path, argv, attr)
 		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
 			return pid, err
 		}

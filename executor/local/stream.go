@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
@@ -11,7 +12,7 @@ import (
 // stream carries what a program prints to its log. When nobody listens and nothing is masked the
 // program writes to the log itself; else it writes to a pipe, and a goroutine passes it on.
 type stream struct {
-	log    *os.File
+	log    *effect.File
 	child  *os.File // what the program gets as standard output and error
 	pipe   *os.File // our end, nil when the program writes to the log itself
 	mask   *workspace.Masker
@@ -20,8 +21,8 @@ type stream struct {
 	done   chan error
 }
 
-func openStream(log *os.File, inv *executor.Invocation, output func([]byte)) (*stream, error) {
-	s := &stream{log: log, child: log, mask: workspace.NewMasker(inv.Mask), output: output}
+func openStream(log *effect.File, inv *executor.Invocation, output func([]byte)) (*stream, error) {
+	s := &stream{log: log, child: log.File, mask: workspace.NewMasker(inv.Mask), output: output}
 	if output == nil && s.mask.Empty() && inv.IdleTimeout == 0 {
 		return s, nil
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // watchdogName is argv[0] of a watchdog.
@@ -78,7 +80,7 @@ func startWatchdog(null *os.File) (pipe *os.File, pid int, err error) {
 		return nil, 0, err
 	}
 	defer r.Close()
-	pid, err = syscall.ForkExec(exe, []string{watchdogName}, &syscall.ProcAttr{
+	pid, err = effect.ForkExec(exe, []string{watchdogName}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), r.Fd()},

@@ -27,6 +27,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Account is what a provider limits. One of the fields is set.
@@ -87,27 +89,27 @@ func (d Dir) Save(p Pause) error {
 }
 
 func (d Dir) replace(name string, b []byte) error {
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
+	if err := effect.MkdirAll(string(d), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(string(d), ".new-*")
+	f, err := effect.CreateTemp(string(d), ".new-*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(string(d), name))
+		err = effect.Rename(f.Name(), filepath.Join(string(d), name))
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
+		_ = effect.Remove(f.Name())
 	}
 	return err
 }
 
 // Drop forgets the pause of an account, if there is one.
 func (d Dir) Drop(a Account) error {
-	err := os.Remove(filepath.Join(string(d), a.file()))
+	err := effect.Remove(filepath.Join(string(d), a.file()))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("end the pause of %s: %w", a, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -107,11 +108,11 @@ func (p *Placer) Clean(paths []string) error {
 	defer out.Close()
 	for _, at := range paths {
 		rel := strings.TrimPrefix(at, p.out+"/")
-		if err := out.Remove(filepath.FromSlash(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := effect.RemoveIn(out, filepath.FromSlash(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("clean %s: %w", at, err)
 		}
 		for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
-			if out.Remove(filepath.FromSlash(dir)) != nil {
+			if effect.RemoveIn(out, filepath.FromSlash(dir)) != nil {
 				break // not empty
 			}
 		}

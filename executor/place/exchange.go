@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
 
@@ -51,7 +52,7 @@ func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, 
 	if parent != p.fd() {
 		defer unix.Close(parent)
 	}
-	err = unix.Renameat2(p.fd(), stage, parent, base, unix.RENAME_NOREPLACE)
+	err = effect.Renameat2(p.fd(), stage, parent, base, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		err = p.renameFree(stage, parent, base)
 	}
@@ -70,7 +71,7 @@ func (p *Placer) renameFree(stage string, parent int, base string) error {
 	if unix.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		return unix.EEXIST
 	}
-	return unix.Renameat(p.fd(), stage, parent, base)
+	return effect.Renameat(p.fd(), stage, parent, base)
 }
 
 // swap exchanges a staged directory with the one in place, then clears the old one away.
@@ -102,20 +103,20 @@ func (p *Placer) swap(stage, stagePath string, parent int, base, instance string
 // trade exchanges two directories, in one step where the file system can.
 func (p *Placer) trade(stage string, parent int, base string) error {
 	if !p.plain.Load() {
-		err := unix.Renameat2(p.fd(), stage, parent, base, unix.RENAME_EXCHANGE)
+		err := effect.Renameat2(p.fd(), stage, parent, base, unix.RENAME_EXCHANGE)
 		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 			return err
 		}
 		p.plain.Store(true)
 	}
 	old := stage + "-old"
-	if err := unix.Renameat(parent, base, p.fd(), old); err != nil {
+	if err := effect.Renameat(parent, base, p.fd(), old); err != nil {
 		return err
 	}
-	if err := unix.Renameat(p.fd(), stage, parent, base); err != nil {
-		return errors.Join(err, unix.Renameat(p.fd(), old, parent, base))
+	if err := effect.Renameat(p.fd(), stage, parent, base); err != nil {
+		return errors.Join(err, effect.Renameat(p.fd(), old, parent, base))
 	}
-	return unix.Renameat(p.fd(), old, p.fd(), stage)
+	return effect.Renameat(p.fd(), old, p.fd(), stage)
 }
 
 // parent opens the directory that an instance lies in, and makes it. Links below out are not followed.
@@ -127,7 +128,7 @@ func (p *Placer) parent(instance string) (fd int, base string, err error) {
 		if !more {
 			return fd, rest, nil
 		}
-		if err := unix.Mkdirat(fd, dir, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
+		if err := effect.Mkdirat(fd, dir, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
 			return -1, "", err
 		}
 		next, err := unix.Openat(fd, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -144,7 +145,7 @@ func (p *Placer) parent(instance string) (fd int, base string, err error) {
 // build makes a directory with the given content. Nobody else writes to it, so nothing in it can lead
 // elsewhere: links are made last.
 func (p *Placer) build(stage string, want []cache.Entry) error {
-	if err := unix.Mkdirat(p.fd(), stage, 0o755); err != nil {
+	if err := effect.Mkdirat(p.fd(), stage, 0o755); err != nil {
 		return err
 	}
 	made := map[string]bool{".": true}
@@ -160,14 +161,14 @@ func (p *Placer) build(stage string, want []cache.Entry) error {
 	}
 	for i := range want {
 		if e := &want[i]; e.Kind == cache.Link {
-			if err := unix.Symlinkat(e.Target, p.fd(), stage+"/"+e.Path); err != nil {
+			if err := effect.Symlinkat(e.Target, p.fd(), stage+"/"+e.Path); err != nil {
 				return fmt.Errorf("make link %s: %w", e.Path, err)
 			}
 		}
 	}
 	for i := len(want) - 1; i >= 0; i-- {
 		if e := &want[i]; e.Kind == cache.Dir {
-			if err := unix.Fchmodat(p.fd(), stage+"/"+e.Path, e.Mode, 0); err != nil {
+			if err := effect.Fchmodat(p.fd(), stage+"/"+e.Path, e.Mode, 0); err != nil {
 				return fmt.Errorf("make directory %s: %w", e.Path, err)
 			}
 		}
@@ -188,7 +189,7 @@ func (p *Placer) buildDirs(stage string, e *cache.Entry, made map[string]bool) e
 			continue
 		}
 		made[dir[:i]] = true
-		if err := unix.Mkdirat(p.fd(), stage+"/"+dir[:i], 0o755); err != nil {
+		if err := effect.Mkdirat(p.fd(), stage+"/"+dir[:i], 0o755); err != nil {
 			return fmt.Errorf("make directory %s: %w", dir[:i], err)
 		}
 	}
@@ -201,16 +202,16 @@ func (p *Placer) buildFile(stage string, e *cache.Entry) error {
 		return err
 	}
 	defer blob.Close()
-	fd, err := unix.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := effect.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", e.Path, err)
 	}
-	f := os.NewFile(uintptr(fd), e.Path)
+	f := effect.Wrap(os.NewFile(uintptr(fd), e.Path))
 	defer f.Close()
 	if _, err := io.Copy(f, blob); err != nil {
 		return fmt.Errorf("write %s: %w", e.Path, err)
 	}
-	if err := unix.Fchmod(fd, e.Mode); err != nil {
+	if err := effect.Fchmod(fd, e.Mode, e.Path); err != nil {
 		return fmt.Errorf("write %s: %w", e.Path, err)
 	}
 	return nil

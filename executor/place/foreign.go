@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // foreign lists what is in the directory of an instance that we did not put there, or that is not what
@@ -116,7 +117,7 @@ func (p *Placer) quarantine(instance string, foreign []string) ([]string, error)
 // newQuarantine makes the next numbered directory.
 func (p *Placer) newQuarantine() (string, error) {
 	top := filepath.Join(p.root, filepath.FromSlash(quarantineDir))
-	if err := os.MkdirAll(top, 0o755); err != nil {
+	if err := effect.MkdirAll(top, 0o755); err != nil {
 		return "", fmt.Errorf("make quarantine: %w", err)
 	}
 	entries, err := os.ReadDir(top)
@@ -130,7 +131,7 @@ func (p *Placer) newQuarantine() (string, error) {
 		}
 	}
 	name := strconv.Itoa(last + 1)
-	if err := os.Mkdir(filepath.Join(top, name), 0o755); err != nil {
+	if err := effect.Mkdir(filepath.Join(top, name), 0o755); err != nil {
 		return "", fmt.Errorf("make quarantine: %w", err)
 	}
 	return path.Join(quarantineDir, name), nil
@@ -138,14 +139,14 @@ func (p *Placer) newQuarantine() (string, error) {
 
 // keep gives a file or link a second name, or copies it where it cannot have one.
 func keep(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := effect.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if os.Link(from, to) == nil {
+	if effect.Link(from, to) == nil {
 		return nil
 	}
 	if target, err := os.Readlink(from); err == nil {
-		return os.Symlink(target, to)
+		return effect.Symlink(target, to)
 	}
 	return copyFile(from, to)
 }
@@ -163,7 +164,7 @@ func copyFile(from, to string) error {
 	if !info.Mode().IsRegular() {
 		return nil // a pipe or socket holds nothing to keep
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	out, err := effect.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
@@ -167,7 +168,7 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 		return Report{Moved: moved}, p.fail(addr, err)
 	}
 	if len(want) == 0 {
-		_ = unix.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
+		_ = effect.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
 	}
 	p.learn(addr.String(), want)
 	if p.refused.Load() {
@@ -207,7 +208,7 @@ func (p *Placer) fail(addr lang.Address, err error) error {
 func (p *Placer) ready() error {
 	p.open.Do(func() {
 		dir := filepath.Join(p.root, filepath.FromSlash(p.out))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := effect.MkdirAll(dir, 0o755); err != nil {
 			p.openErr = fmt.Errorf("make output directory: %w\nhint: %s has to be a directory, or a link to one that exists", err, p.out)
 			return
 		}
@@ -217,7 +218,7 @@ func (p *Placer) ready() error {
 		if p.dir, p.openErr = os.Open(dir); p.openErr != nil {
 			return
 		}
-		if err := unix.Mkdirat(p.fd(), stageDir, 0o755); err != nil {
+		if err := effect.Mkdirat(p.fd(), stageDir, 0o755); err != nil {
 			p.openErr = fmt.Errorf("make output directory: %w", err)
 			return
 		}
@@ -247,7 +248,7 @@ func (p *Placer) Close() error {
 	if p.dir == nil {
 		return nil
 	}
-	_ = unix.Unlinkat(p.fd(), stageDir, unix.AT_REMOVEDIR) // in use by nobody, or not empty
+	_ = effect.Unlinkat(p.fd(), stageDir, unix.AT_REMOVEDIR) // in use by nobody, or not empty
 	return errors.Join(p.log.close(), p.dir.Close())
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -26,7 +27,7 @@ type putRecord struct {
 // only when something is in the way. A torn or damaged line is no line.
 type placed struct {
 	file   string
-	out    *os.File
+	out    *effect.File
 	known  map[string][]putRecord // nil until read; the last two of each, oldest first
 	found  bool                   // there was a file when it was read
 	lines  int
@@ -66,7 +67,7 @@ func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPat
 
 func (l *placed) append(line []byte) error {
 	if l.out == nil {
-		if err := os.MkdirAll(filepath.Dir(l.file), 0o755); err != nil {
+		if err := effect.MkdirAll(filepath.Dir(l.file), 0o755); err != nil {
 			return err
 		}
 		// Whether the record was there before decides what a file without a line means.
@@ -74,7 +75,7 @@ func (l *placed) append(line []byte) error {
 			l.known, l.loaded = map[string][]putRecord{}, true
 		}
 		var err error
-		if l.out, err = os.OpenFile(l.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
+		if l.out, err = effect.OpenFile(l.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
 			return err
 		}
 	}
@@ -133,8 +134,8 @@ func (l *placed) close() error {
 		}
 	}
 	tmp := l.file + ".new"
-	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+	if err := effect.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return errors.Join(err, os.Rename(tmp, l.file))
+	return errors.Join(err, effect.Rename(tmp, l.file))
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Repo returns the snapshot of the project: every file that git tracks or would track below the root,
@@ -188,6 +190,9 @@ func (f *Files) lsFiles(at string) ([]string, error) {
 	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	if err := effect.Before(effect.OpStart, cmd.Path); err != nil {
+		return nil, fmt.Errorf("list project files: %w", err)
+	}
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, errors.New("list project files: the root is a git working tree, but there is no git program\nhint: install git, or use workspace mode \"inputs\"")

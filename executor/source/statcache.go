@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // The cache file is a magic line, records, and a CRC-32C of both. A record is
@@ -152,23 +154,23 @@ func (f *Files) settle() {
 
 // write replaces the cache file.
 func (f *Files) write() error {
-	if err := os.MkdirAll(filepath.Dir(f.cacheFile), 0o777); err != nil {
+	if err := effect.MkdirAll(filepath.Dir(f.cacheFile), 0o777); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.cacheFile), ".stat-*")
+	tmp, err := effect.CreateTemp(filepath.Dir(f.cacheFile), ".stat-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
+	defer effect.Remove(tmp.Name())
 	defer tmp.Close()
-	skew, err := clockSkew(tmp)
+	skew, err := clockSkew(tmp.File)
 	if err != nil {
 		return err
 	}
 	if _, err := tmp.Write(f.encode(skew)); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), f.cacheFile)
+	return effect.Rename(tmp.Name(), f.cacheFile)
 }
 
 // skewFree is how far the stamp of a file just made may lie from our clock and still come from the

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/source"
 )
 
@@ -100,18 +101,18 @@ func Save(path string, s *Stamp) error {
 
 // write replaces the file in one step. Losing it costs time only, so it is not synced.
 func write(path string, b []byte, seen []source.Observation) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".fresh-*")
+	tmp, err := effect.CreateTemp(filepath.Dir(path), ".fresh-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
+	defer effect.Remove(tmp.Name())
 	defer tmp.Close()
 	if _, err := tmp.Write(b); err != nil {
 		return err
 	}
-	settled, err := source.OlderThan(seen, tmp)
+	settled, err := source.OlderThan(seen, tmp.File)
 	if err != nil || !settled {
 		return err
 	}
-	return os.Rename(tmp.Name(), path)
+	return effect.Rename(tmp.Name(), path)
 }

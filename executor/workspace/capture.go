@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Capture stores what is in the workspace of attempt. laid is what Materialize returned, nil when
@@ -156,9 +157,9 @@ func (c *capture) open(p string, resolve uint64) (int, error) {
 	if errors.Is(err, unix.EACCES) && c.scan.force {
 		var st unix.Stat_t
 		if unix.Fstatat(c.fd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
-			unix.Fchmodat(c.fd, p, st.Mode&0o777|0o400, 0) == nil {
+			effect.Fchmodat(c.fd, p, st.Mode&0o777|0o400, 0) == nil {
 			fd, err = openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
-			if chErr := unix.Fchmodat(c.fd, p, st.Mode&0o777, 0); err == nil && chErr != nil {
+			if chErr := effect.Fchmodat(c.fd, p, st.Mode&0o777, 0); err == nil && chErr != nil {
 				unix.Close(fd)
 				return -1, chErr
 			}

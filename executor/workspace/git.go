@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // gitDate and gitWho stand in the commit of a workspace, so that equal files make equal commits.
@@ -37,16 +39,16 @@ func InitGit(ctx context.Context, program, dir string) error {
 		cmd.Dir, cmd.Env = dir, env
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Run(); err != nil {
+		if err := effect.Do(effect.OpStart, program, cmd.Run); err != nil {
 			return fmt.Errorf("make workspace: git %s: %w", args[0], errors.Join(err, context.Cause(ctx), saidBy(said.String())))
 		}
 	}
 	// Only the task's own files are to show in its status.
 	exclude := filepath.Join(dir, ".git", "info", "exclude")
-	if err := os.MkdirAll(filepath.Dir(exclude), 0o755); err != nil {
+	if err := effect.MkdirAll(filepath.Dir(exclude), 0o755); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
-	if err := os.WriteFile(exclude, []byte("/"+Reserved+"/\n"), 0o644); err != nil {
+	if err := effect.WriteFile(exclude, []byte("/"+Reserved+"/\n"), 0o644); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // openFlags keep a pipe or terminal from holding us up, and our files from every child.
@@ -27,6 +29,11 @@ func openBeneath(dir int, path string, flags int, mode uint32, resolve uint64) (
 		Mode:    uint64(mode),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | resolve,
 	}
+	if flags&unix.O_CREAT != 0 {
+		if err := effect.Before(effect.OpCreate, path); err != nil {
+			return -1, err
+		}
+	}
 	for {
 		fd, err := unix.Openat2(dir, path, &how)
 		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
@@ -38,7 +45,7 @@ func openBeneath(dir int, path string, flags int, mode uint32, resolve uint64) (
 // writeAll writes b at the end of what was written to fd.
 func writeAll(fd int, b []byte) error {
 	for len(b) > 0 {
-		n, err := unix.Write(fd, b)
+		n, err := effect.WriteFd(fd, b, "workspace")
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}

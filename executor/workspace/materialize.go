@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Laid is what Materialize laid. Capture needs it to tell what the task made from what it was given.
@@ -42,11 +42,11 @@ type item struct {
 // of which one needs a directory where the other has a file; the disk. After an error the directory is
 // there in part, and Reap removes it.
 func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
-	if err := os.MkdirAll(attempt, 0o700); err != nil {
+	if err := effect.MkdirAll(attempt, 0o700); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	dir := filepath.Join(attempt, Dir)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := effect.Mkdir(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	return Lay(dir, cas, spec)
@@ -189,7 +189,7 @@ func (l *layer) layAll() error {
 	}
 	slices.Sort(dirs)
 	for _, d := range dirs {
-		if err := unix.Mkdirat(l.dir, d, 0o755); err != nil {
+		if err := effect.Mkdirat(l.dir, d, 0o755); err != nil {
 			return wrap("make directory", d, err)
 		}
 	}
@@ -201,7 +201,7 @@ func (l *layer) layAll() error {
 		if it.kind != cache.Link {
 			continue
 		}
-		if err := unix.Symlinkat(it.target, l.dir, it.path); err != nil {
+		if err := effect.Symlinkat(it.target, l.dir, it.path); err != nil {
 			return wrap("make link", it.path, err)
 		}
 		var err error
@@ -227,7 +227,7 @@ func (l *layer) chmodDirs(dirs []string) error {
 		if mode == 0o755 && mode&umask() == 0 {
 			continue // as it was made
 		}
-		if err := unix.Fchmodat(l.dir, dirs[i], mode, 0); err != nil {
+		if err := effect.Fchmodat(l.dir, dirs[i], mode, 0); err != nil {
 			return wrap("make directory", dirs[i], err)
 		}
 	}
@@ -307,7 +307,7 @@ func (l *layer) layFile(it *item) (stamp, error) {
 		return stamp{}, err
 	}
 	if it.mode&umask() != 0 {
-		if err := unix.Fchmod(fd, it.mode); err != nil {
+		if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
 			return stamp{}, wrap("materialize", it.path, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Reap removes the directory of an attempt as far as it can. What stays, as a file that another user
@@ -19,7 +21,7 @@ func Reap(dir string) {
 // Remove removes dir and everything in it, also where its maker took the permission to. A directory
 // that is not there is removed already. Links are removed, never followed.
 func Remove(dir string) error {
-	err := os.RemoveAll(dir)
+	err := effect.RemoveAll(dir)
 	if err == nil {
 		return nil
 	}
@@ -32,7 +34,7 @@ func Remove(dir string) error {
 	}
 	defer root.Close()
 	open(root, filepath.Base(dir))
-	if err := os.RemoveAll(dir); err != nil {
+	if err := effect.RemoveAll(dir); err != nil {
 		return fmt.Errorf("remove directory: %w", err)
 	}
 	return nil

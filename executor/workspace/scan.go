@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // found is one path met below a directory.
@@ -101,7 +103,7 @@ func (s *scanner) open(dir string) (*os.File, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY
 	fd, err := openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
 	if errors.Is(err, unix.EACCES) && s.force {
-		if err := unix.Fchmodat(s.dir, name(dir), 0o700, 0); err != nil {
+		if err := effect.Fchmodat(s.dir, name(dir), 0o700, 0); err != nil {
 			return nil, err
 		}
 		fd, err = openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)

@@ -1,0 +1,125 @@
+package effect
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// catch lets a test decide about effects until it ends.
+func catch(t *testing.T, decide func(Effect) *Fault) {
+	t.Helper()
+	Intercept(decide)
+	t.Cleanup(func() { Intercept(nil) })
+}
+
+func TestEveryEffectIsAskedForFirst(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(at("file"), []byte("x"), 0o600))
+	h, err := os.OpenFile(at("file"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Close()) }()
+	f := Wrap(h)
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, root.Close()) }()
+	d, err := os.Open(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	fd := int(d.Fd())
+
+	var seen []Op
+	catch(t, func(e Effect) *Fault {
+		require.NotEmpty(t, e.Path)
+		seen = append(seen, e.Op)
+		return &Fault{Err: syscall.EIO}
+	})
+	first := func(_ any, err error) error { return err }
+	for _, tc := range []struct {
+		op Op
+		do func() error
+	}{
+		{OpCreate, func() error { return first(OpenFile(at("new"), os.O_WRONLY|os.O_CREATE, 0o600)) }},
+		{OpCreate, func() error { return first(CreateTemp(dir, "new-*")) }},
+		{OpCreate, func() error { return first(OpenIn(root, "new", os.O_WRONLY|os.O_CREATE, 0o600)) }},
+		{OpCreate, func() error { return first(Openat(fd, "new", os.O_WRONLY|os.O_CREATE, 0o600)) }},
+		{OpCreate, func() error { return WriteFile(at("new"), nil, 0o600) }},
+		{OpWrite, func() error { return first(f.Write([]byte("yy"))) }},
+		{OpWrite, func() error { return first(f.WriteString("yy")) }},
+		{OpWrite, func() error { return first(f.WriteAt([]byte("yy"), 0)) }},
+		{OpWrite, func() error { return first(f.ReadFrom(strings.NewReader("yy"))) }},
+		{OpWrite, func() error { return first(WriteFd(int(h.Fd()), []byte("yy"), "file")) }},
+		{OpTruncate, func() error { return f.Truncate(0) }},
+		{OpSync, f.Sync},
+		{OpSync, func() error { return Datasync(h) }},
+		{OpChmod, func() error { return f.Chmod(0o777) }},
+		{OpChmod, func() error { return Fchmod(int(h.Fd()), 0o777, "file") }},
+		{OpChmod, func() error { return Fchmodat(fd, "file", 0o777, 0) }},
+		{OpMkdir, func() error { return Mkdir(at("new"), 0o700) }},
+		{OpMkdir, func() error { return MkdirAll(at("new/new"), 0o700) }},
+		{OpMkdir, func() error { return MkdirAllIn(root, "new/new", 0o700) }},
+		{OpMkdir, func() error { return first(MkdirTemp(dir, "new-*")) }},
+		{OpMkdir, func() error { return Mkdirat(fd, "new", 0o700) }},
+		{OpRename, func() error { return Rename(at("file"), at("new")) }},
+		{OpRename, func() error { return RenameIn(root, "file", "new") }},
+		{OpRename, func() error { return Renameat(fd, "file", fd, "new") }},
+		{OpRename, func() error { return Renameat2(fd, "file", fd, "new", 0) }},
+		{OpLink, func() error { return Link(at("file"), at("new")) }},
+		{OpSymlink, func() error { return Symlink("file", at("new")) }},
+		{OpSymlink, func() error { return SymlinkIn(root, "file", "new") }},
+		{OpSymlink, func() error { return Symlinkat("file", fd, "new") }},
+		{OpRemove, func() error { return Remove(at("file")) }},
+		{OpRemove, func() error { return RemoveIn(root, "file") }},
+		{OpRemove, func() error { return Unlinkat(fd, "file", 0) }},
+		{OpRemove, func() error { return RemoveAll(at("file")) }},
+		{OpStart, func() error { return first(ForkExec("/bin/true", []string{"true"}, nil)) }},
+		{OpStart, func() error { return Do(OpStart, "true", func() error { return errors.New("it ran") }) }},
+	} {
+		seen = nil
+		require.ErrorIs(t, tc.do(), syscall.EIO, tc.op)
+		require.Equal(t, []Op{tc.op}, seen)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "something was done all the same")
+	b, err := os.ReadFile(at("file"))
+	require.NoError(t, err)
+	require.Equal(t, "x", string(b))
+}
+
+func TestHalfIsDoneBeforeTheFault(t *testing.T) {
+	dir := t.TempDir()
+	died := 0
+	catch(t, func(e Effect) *Fault {
+		if e.Op == OpCreate {
+			return nil
+		}
+		return &Fault{Half: true, Die: func() { died++ }, Err: syscall.ENOSPC}
+	})
+	require.ErrorIs(t, WriteFile(filepath.Join(dir, "a"), []byte("abcdef"), 0o600), syscall.ENOSPC)
+	b, err := os.ReadFile(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	require.Equal(t, "abc", string(b))
+	require.ErrorIs(t, RemoveAll(dir), syscall.ENOSPC)
+	require.NoFileExists(t, filepath.Join(dir, "a"))
+	require.DirExists(t, dir)
+	require.Equal(t, 2, died)
+}
+
+func TestWhatIsLetThroughHappens(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	catch(t, func(Effect) *Fault { n++; return nil })
+	require.NoError(t, MkdirAll(dir, 0o700), "it is there")
+	require.Zero(t, n)
+	require.NoError(t, WriteFile(filepath.Join(dir, "a"), []byte("abc"), 0o600))
+	require.NoError(t, Rename(filepath.Join(dir, "a"), filepath.Join(dir, "b")))
+	require.NoError(t, RemoveAll(filepath.Join(dir, "b")))
+	require.Equal(t, 4, n)
+}

@@ -1,0 +1,142 @@
+package effect
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is an open file whose changes are effects. Reading it, and its lock, is that of the file within.
+type File struct{ *os.File }
+
+// OpenFile is os.OpenFile.
+func OpenFile(path string, flag int, mode os.FileMode) (*File, error) {
+	return opened(path, func() (*os.File, error) { return os.OpenFile(path, flag, mode) })
+}
+
+// CreateTemp is os.CreateTemp.
+func CreateTemp(dir, pattern string) (*File, error) {
+	return opened(dir+"/"+pattern, func() (*os.File, error) { return os.CreateTemp(dir, pattern) })
+}
+
+// OpenIn is root.OpenFile.
+func OpenIn(root *os.Root, path string, flag int, mode os.FileMode) (*File, error) {
+	return opened(path, func() (*os.File, error) { return root.OpenFile(path, flag, mode) })
+}
+
+func opened(path string, open func() (*os.File, error)) (*File, error) {
+	if err := Before(OpCreate, path); err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return &File{f}, nil
+}
+
+// Wrap makes the changes of an open file effects.
+func Wrap(f *os.File) *File { return &File{f} }
+
+func (f *File) fail(op string, err error) error {
+	return &os.PathError{Op: op, Path: f.Name(), Err: err}
+}
+
+// Write implements io.Writer.
+func (f *File) Write(b []byte) (int, error) {
+	if x := fault(OpWrite, f.Name()); x != nil {
+		n := 0
+		if x.Half {
+			n, _ = f.File.Write(b[:len(b)/2])
+		}
+		return n, f.fail("write", x.strike())
+	}
+	return f.File.Write(b)
+}
+
+// WriteString implements io.StringWriter.
+func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
+
+// WriteAt implements io.WriterAt.
+func (f *File) WriteAt(b []byte, off int64) (int, error) {
+	if x := fault(OpWrite, f.Name()); x != nil {
+		n := 0
+		if x.Half {
+			n, _ = f.File.WriteAt(b[:len(b)/2], off)
+		}
+		return n, f.fail("write", x.strike())
+	}
+	return f.File.WriteAt(b, off)
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (f *File) ReadFrom(r io.Reader) (int64, error) {
+	if intercept == nil {
+		return f.File.ReadFrom(r)
+	}
+	return io.Copy(struct{ io.Writer }{f}, r)
+}
+
+// Truncate is os.File.Truncate.
+func (f *File) Truncate(size int64) error {
+	if err := Before(OpTruncate, f.Name()); err != nil {
+		return f.fail("truncate", err)
+	}
+	return f.File.Truncate(size)
+}
+
+// Chmod is os.File.Chmod.
+func (f *File) Chmod(mode os.FileMode) error {
+	if err := Before(OpChmod, f.Name()); err != nil {
+		return f.fail("chmod", err)
+	}
+	return f.File.Chmod(mode)
+}
+
+// Sync makes the content and the metadata of the file durable.
+func (f *File) Sync() error { return SyncHandle(f.File) }
+
+// SyncHandle is Sync of a file or directory that is open for reading.
+func SyncHandle(f *os.File) error {
+	if err := Before(OpSync, f.Name()); err != nil {
+		return &os.PathError{Op: "sync", Path: f.Name(), Err: err}
+	}
+	return f.Sync()
+}
+
+// Datasync makes the content of a file durable, also one that is open for reading.
+func Datasync(f *os.File) error {
+	if err := Before(OpSync, f.Name()); err != nil {
+		return err
+	}
+	return unix.Fdatasync(int(f.Fd()))
+}
+
+// Openat is the system call, with flags that may make the file.
+func Openat(dir int, path string, flags int, mode uint32) (int, error) {
+	if err := Before(OpCreate, path); err != nil {
+		return -1, err
+	}
+	return unix.Openat(dir, path, flags, mode)
+}
+
+// WriteFd is the system call. path is what messages of a test call the file.
+func WriteFd(fd int, b []byte, path string) (int, error) {
+	if f := fault(OpWrite, path); f != nil {
+		n := 0
+		if f.Half {
+			n, _ = unix.Write(fd, b[:len(b)/2])
+		}
+		return n, f.strike()
+	}
+	return unix.Write(fd, b)
+}
+
+// Fchmod is the system call.
+func Fchmod(fd int, mode uint32, path string) error {
+	if err := Before(OpChmod, path); err != nil {
+		return err
+	}
+	return unix.Fchmod(fd, mode)
+}

@@ -1,0 +1,188 @@
+package effect
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rename is os.Rename.
+func Rename(from, to string) error {
+	if err := Before(OpRename, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return os.Rename(from, to)
+}
+
+// RenameIn is root.Rename.
+func RenameIn(root *os.Root, from, to string) error {
+	if err := Before(OpRename, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return root.Rename(from, to)
+}
+
+// Renameat is the system call.
+func Renameat(fromDir int, from string, toDir int, to string) error {
+	if err := Before(OpRename, to); err != nil {
+		return err
+	}
+	return unix.Renameat(fromDir, from, toDir, to)
+}
+
+// Renameat2 is the system call.
+func Renameat2(fromDir int, from string, toDir int, to string, flags uint) error {
+	if err := Before(OpRename, to); err != nil {
+		return err
+	}
+	return unix.Renameat2(fromDir, from, toDir, to, flags)
+}
+
+// Link is os.Link.
+func Link(from, to string) error {
+	if err := Before(OpLink, to); err != nil {
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
+	}
+	return os.Link(from, to)
+}
+
+// Symlink is os.Symlink.
+func Symlink(target, path string) error {
+	if err := Before(OpSymlink, path); err != nil {
+		return &os.LinkError{Op: "symlink", Old: target, New: path, Err: err}
+	}
+	return os.Symlink(target, path)
+}
+
+// SymlinkIn is root.Symlink.
+func SymlinkIn(root *os.Root, target, path string) error {
+	if err := Before(OpSymlink, path); err != nil {
+		return &os.LinkError{Op: "symlink", Old: target, New: path, Err: err}
+	}
+	return root.Symlink(target, path)
+}
+
+// Symlinkat is the system call.
+func Symlinkat(target string, dir int, path string) error {
+	if err := Before(OpSymlink, path); err != nil {
+		return err
+	}
+	return unix.Symlinkat(target, dir, path)
+}
+
+// Mkdir is os.Mkdir.
+func Mkdir(path string, mode os.FileMode) error {
+	if err := Before(OpMkdir, path); err != nil {
+		return &os.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	return os.Mkdir(path, mode)
+}
+
+// MkdirAll is os.MkdirAll. A directory that is there already is no effect.
+func MkdirAll(path string, mode os.FileMode) error {
+	if intercept != nil && !isDir(path) {
+		if err := Before(OpMkdir, path); err != nil {
+			return &os.PathError{Op: "mkdir", Path: path, Err: err}
+		}
+	}
+	return os.MkdirAll(path, mode)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// MkdirAllIn is root.MkdirAll.
+func MkdirAllIn(root *os.Root, path string, mode os.FileMode) error {
+	if err := Before(OpMkdir, path); err != nil {
+		return &os.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	return root.MkdirAll(path, mode)
+}
+
+// MkdirTemp is os.MkdirTemp.
+func MkdirTemp(dir, pattern string) (string, error) {
+	if err := Before(OpMkdir, filepath.Join(dir, pattern)); err != nil {
+		return "", &os.PathError{Op: "mkdir", Path: dir, Err: err}
+	}
+	return os.MkdirTemp(dir, pattern)
+}
+
+// Mkdirat is the system call.
+func Mkdirat(dir int, path string, mode uint32) error {
+	if err := Before(OpMkdir, path); err != nil {
+		return err
+	}
+	return unix.Mkdirat(dir, path, mode)
+}
+
+// Remove is os.Remove.
+func Remove(path string) error {
+	if err := Before(OpRemove, path); err != nil {
+		return &os.PathError{Op: "remove", Path: path, Err: err}
+	}
+	return os.Remove(path)
+}
+
+// RemoveIn is root.Remove.
+func RemoveIn(root *os.Root, path string) error {
+	if err := Before(OpRemove, path); err != nil {
+		return &os.PathError{Op: "remove", Path: path, Err: err}
+	}
+	return root.Remove(path)
+}
+
+// Unlinkat is the system call.
+func Unlinkat(dir int, path string, flags int) error {
+	if err := Before(OpRemove, path); err != nil {
+		return err
+	}
+	return unix.Unlinkat(dir, path, flags)
+}
+
+// RemoveAll is os.RemoveAll.
+func RemoveAll(path string) error {
+	if f := fault(OpRemove, path); f != nil {
+		if f.Half {
+			removeHalf(path)
+		}
+		return &os.PathError{Op: "remove", Path: path, Err: f.strike()}
+	}
+	return os.RemoveAll(path)
+}
+
+// removeHalf removes every other entry of a directory.
+func removeHalf(path string) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return
+	}
+	for i, e := range entries {
+		if i%2 == 0 {
+			_ = os.RemoveAll(filepath.Join(path, e.Name()))
+		}
+	}
+}
+
+// Fchmodat is the system call.
+func Fchmodat(dir int, path string, mode uint32, flags int) error {
+	if err := Before(OpChmod, path); err != nil {
+		return err
+	}
+	return unix.Fchmodat(dir, path, mode, flags)
+}
+
+// WriteFile is os.WriteFile.
+func WriteFile(path string, b []byte, mode os.FileMode) error {
+	f, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
