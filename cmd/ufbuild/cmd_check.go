@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,7 +121,7 @@ func fromHere(dir string) string {
 	if err != nil {
 		return filepath.ToSlash(dir)
 	}
-	rel, err := filepath.Rel(here, dir)
+	rel, err := relativeTo(here, dir)
 	if err != nil {
 		return filepath.ToSlash(dir)
 	}
@@ -128,6 +129,16 @@ func fromHere(dir string) string {
 		return ""
 	}
 	return filepath.ToSlash(rel)
+}
+
+// relativeTo returns a directory as seen from another, by their names.
+func relativeTo(top, dir string) (string, error) {
+	top, errTop := filepath.Abs(top)
+	dir, errDir := filepath.Abs(dir)
+	if err := errors.Join(errTop, errDir); err != nil {
+		return "", err
+	}
+	return filepath.Rel(top, dir)
 }
 
 func joinSlash(prefix, file string) string {

@@ -58,7 +58,19 @@ func (a *app) importProject(name, into string) error {
 	if err := writeImport(into, r.Files); err != nil {
 		return err
 	}
-	return a.printImport(r, fromHere(dir), into)
+	if err := a.printImport(r, fromHere(dir), into); err != nil {
+		return err
+	}
+	if !a.json && !isBelow(dir, into) {
+		fmt.Fprintf(a.err, "hint: agents see the files below the campaign, and %s is not below %s; without --into it goes beside the project\n", dir, into)
+	}
+	return nil
+}
+
+// isBelow reports whether a directory is another or lies in it, by their names.
+func isBelow(dir, top string) bool {
+	rel, err := relativeTo(top, dir)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // projectOf returns the directory of a project and the slash path of its topology in it, "" when only
