@@ -48,6 +48,7 @@ func (l *loader) start(root string) {
 	l.c.Root = root
 	l.c.Name = filepath.Base(root)
 	l.ev = newEvaluator(l.c, l.decl, newSources(root))
+	l.ev.src.overlay, l.ev.src.memory = l.opts.Overlay, l.opts.Memory
 	l.c.eval = l.ev
 	l.typer = newTaskTypes(l.ev)
 }

@@ -14,7 +14,12 @@ type Options struct {
 	// AllErrors reports every syntax error of a file. Only the first is sure to be right: one missing
 	// quote makes seven.
 	AllErrors bool
-	Version   string // of ufbuild, for campaign.requires; "" skips that check
+	// Overlay holds files as they are in an editor, by slash path below the root. They count instead of those
+	// on disk.
+	Overlay map[string][]byte
+	// Memory is what earlier loads parsed; nil for none.
+	Memory  *Memory
+	Version string // of ufbuild, for campaign.requires; "" skips that check
 }
 
 // VarInput is a value given to a variable from outside.

@@ -26,7 +26,7 @@ func locate(o Options) (root string, files []string, err error) {
 			return "", nil, fmt.Errorf("resolve %s: %w", o.File, err)
 		}
 		root = filepath.Dir(abs)
-		files, err = campaignFiles(root, filepath.Base(abs))
+		files, err = campaignFiles(root, filepath.Base(abs), o.Overlay)
 		return root, files, err
 	}
 	dir, err := filepath.Abs(o.Dir)
@@ -36,7 +36,7 @@ func locate(o Options) (root string, files []string, err error) {
 	for start := dir; ; {
 		for _, name := range []string{mainFile, mainFile + ".json"} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
-				files, err = campaignFiles(dir, name)
+				files, err = campaignFiles(dir, name, o.Overlay)
 				return dir, files, err
 			}
 		}
@@ -48,8 +48,9 @@ func locate(o Options) (root string, files []string, err error) {
 	}
 }
 
-// campaignFiles lists the campaign files of a directory; first is one of them whatever its name.
-func campaignFiles(dir, first string) ([]string, error) {
+// campaignFiles lists the campaign files of a directory, those of the overlay included; first is one of
+// them whatever its name.
+func campaignFiles(dir, first string, overlay map[string][]byte) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read directory: %w", plainCause(err))
@@ -61,6 +62,11 @@ func campaignFiles(dir, first string) ([]string, error) {
 			continue
 		}
 		names = append(names, n)
+	}
+	for n := range overlay {
+		if !slices.Contains(names, n) && (n == first || n != mainFile && isCampaignFile(n) && !strings.Contains(n, "/")) {
+			names = append(names, n)
+		}
 	}
 	if !slices.Contains(names, first) {
 		return nil, fmt.Errorf("read %s: no such file", first)
@@ -115,13 +121,16 @@ func parseFile(src *sources, name string, allErrors bool) *parsedFile {
 		f.body = parseJSON(b, name, &f.probs)
 		return f
 	}
-	f.parseNative(b, whole)
+	f.parseNative(b, whole, src.memory)
 	return f
 }
 
 // parseNative parses HCL's own syntax; a panic of the parser is a problem of this file alone.
-func (f *parsedFile) parseNative(b []byte, whole hcl.Range) {
+func (f *parsedFile) parseNative(b []byte, whole hcl.Range, memory *Memory) {
 	defer f.probs.recovered(whole)
+	if memory != nil && memory.parse(f, b, whole) {
+		return
+	}
 	file, ds := hclsyntax.ParseConfig(b, f.name, hcl.InitialPos)
 	f.probs.syntaxProblems(ds, whole, b, false)
 	if file != nil {

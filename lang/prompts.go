@@ -136,6 +136,9 @@ func (l *loader) parsePrompt(name string, src []byte, verbatim bool) *prompt {
 // that include it.
 func (l *loader) template(name string, body []byte, start hcl.Pos, within []string) *expression {
 	defer l.recovered(hcl.Range{Filename: name, Start: start, End: start})
+	if x, ok := l.ev.src.memory.template(name, body, start); ok {
+		return analyze(x)
+	}
 	if where, depth := templateTooDeep(body, name, start); depth > 0 {
 		l.error("UF1004", where, "Brackets are nested %d deep here; the limit is %d.", depth, maxNesting)
 		return nil
@@ -145,6 +148,7 @@ func (l *loader) template(name string, body []byte, start hcl.Pos, within []stri
 		l.syntaxProblems(ds, hcl.Range{Filename: name, Start: start, End: start}, body, true)
 		return nil
 	}
+	l.ev.src.memory.keepTemplate(name, body, start, x)
 	x = l.inlineIncludes(x, path.Dir(name), append(within, name))
 	return analyze(x)
 }

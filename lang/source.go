@@ -23,7 +23,9 @@ const (
 // sources reads files below the campaign root, each at most once, and remembers them. It is safe for
 // concurrent use.
 type sources struct {
-	dir string
+	dir     string
+	overlay map[string][]byte // files as an editor has them; never changed
+	memory  *Memory           // of earlier loads; nil for none
 
 	mu    sync.Mutex
 	files map[string]*sourceEntry
@@ -58,7 +60,7 @@ func (s *sources) read(name string, limit int64) ([]byte, error) {
 	if ok {
 		return e.bytes, e.err
 	}
-	b, err := readBelow(s.dir, name, limit)
+	b, err := s.fetch(name, limit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.files[name]; ok {
@@ -69,6 +71,18 @@ func (s *sources) read(name string, limit int64) ([]byte, error) {
 		s.order = append(s.order, name)
 	}
 	return b, err
+}
+
+// fetch reads a file from the overlay, else from the disk.
+func (s *sources) fetch(name string, limit int64) ([]byte, error) {
+	b, ok := s.overlay[name]
+	switch {
+	case !ok:
+		return readBelow(s.dir, name, limit)
+	case int64(len(b)) > limit:
+		return nil, fmt.Errorf("read %s: %w: over %d bytes", name, errTooLarge, limit)
+	}
+	return b, nil
 }
 
 // add remembers bytes that were read elsewhere.
@@ -113,11 +127,26 @@ func (s *sources) Glob(pattern string) ([]string, error) {
 	s.mu.Unlock()
 	if !ok {
 		e.paths, e.err = globBelow(s.dir, pattern)
+		e.paths = s.withOverlay(pattern, e.paths)
 		s.mu.Lock()
 		s.globs[pattern] = e
 		s.mu.Unlock()
 	}
 	return e.paths, e.err
+}
+
+// withOverlay adds the files of the overlay that match and are not on disk.
+func (s *sources) withOverlay(pattern string, paths []string) []string {
+	known := len(paths)
+	for name := range s.overlay {
+		if ok, err := doublestar.Match(pattern, name); ok && err == nil && !slices.Contains(paths[:known], name) {
+			paths = append(paths, name)
+		}
+	}
+	if len(paths) > known {
+		slices.Sort(paths)
+	}
+	return paths
 }
 
 func globBelow(dir, pattern string) ([]string, error) {
@@ -141,6 +170,9 @@ func (s *sources) matchesAny(pattern string) bool {
 	if ok {
 		return found
 	}
+	if len(s.withOverlay(pattern, nil)) > 0 {
+		return true
+	}
 	err := doublestar.GlobWalk(os.DirFS(s.dir), pattern, func(p string, _ fs.DirEntry) error {
 		if internalPath(p) {
 			return nil
@@ -161,6 +193,9 @@ func internalPath(p string) bool {
 
 // exists reports whether a file or directory is there.
 func (s *sources) exists(name string) bool {
+	if _, ok := s.overlay[name]; ok {
+		return true
+	}
 	_, err := fs.Stat(os.DirFS(s.dir), name)
 	return err == nil
 }

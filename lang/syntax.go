@@ -18,7 +18,7 @@ func CheckSyntax(name string, src []byte) Diagnostics {
 	if strings.HasSuffix(name, ".json") {
 		parseJSON(src, name, &f.probs)
 	} else {
-		f.parseNative(src, whole)
+		f.parseNative(src, whole, nil)
 	}
 	return f.probs.all()
 }

@@ -13,7 +13,7 @@ func ParseVarFile(name string, src []byte) ([]VarInput, Diagnostics) {
 	f := &parsedFile{name: name}
 	whole := hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	if f.acceptable(src, whole) {
-		f.parseNative(src, whole)
+		f.parseNative(src, whole, nil)
 	}
 	for _, d := range f.probs.list {
 		p.add(*d)
