@@ -127,15 +127,26 @@ func (im *importer) connectDynamic(n *node) {
 		n.dynamic = nil
 		return
 	}
-	n.dynamic.shape = &shape{}
-	if c := source.primary().contract; c != nil {
-		n.dynamic.shape = c.reads()
+	if o := source.primary(); o.contract == nil {
+		im.readAsJSON(o, source, n)
 	}
+	n.dynamic.shape = source.primary().contract.reads()
 	at := n.dynamic.shape
 	for _, f := range n.dynamic.path {
 		at = at.field(f)
 	}
 	at.element().at(n.dynamic.key)
+}
+
+// readAsJSON gives an output without a contract one, since only then the campaign may read its document.
+func (im *importer) readAsJSON(o *output, source, reader *node) {
+	id := source.id
+	for im.contracts[id.text] != nil {
+		id.text += "-items"
+	}
+	o.contract = im.contract(id, o.path)
+	o.contract.kind = "json"
+	im.changed(source.id, "node %s: contract %s is new, since %s fans out over what it writes.", source.id.text, o.contract.name, reader.id.text)
 }
 
 // items is the shape of one element of the list a node fans out over.
