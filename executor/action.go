@@ -37,6 +37,7 @@ type Action struct {
 	Timeout   time.Duration      `manifest:"out"`
 	Idle      time.Duration      `manifest:"out"`
 	Contracts []lang.Output      `manifest:"out"` // keyed apart, in the verdict
+	Compared  []Compared         `manifest:"out"` // what contracts compare with; in the verdict's key
 	Profile   string             `manifest:"out"` // name of the rung; what it says is in Agent and Env
 	Budget    lang.Budget        `manifest:"out"` // what one attempt may use
 	Sandbox   string             `manifest:"out"` // what it may not do changes no key

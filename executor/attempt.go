@@ -49,7 +49,8 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	}
 	at, err := b.begin(inst, &dec, attempts)
 	if err != nil {
-		m.err = err
+		var changed *SourceChanged
+		m.err, m.changed = err, errors.As(err, &changed)
 		return m
 	}
 	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: at.Reason})
@@ -100,6 +101,9 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 	at := cache.Attempt{
 		Key: dec.Key, Ordinal: cache.NextOrdinal(attempts), Address: inst.Address.String(), Campaign: b.Campaign.Root,
 		Build: b.Build, Reason: dec.Reason.String(), Owner: b.Owner, StartedAt: b.Now(), State: cache.Started,
+	}
+	if err := b.storeCompared(dec.Action); err != nil {
+		return at, err
 	}
 	var err error
 	if at.Workspace, err = b.Work.begin(at.Key, at.Ordinal, inst.Address); err != nil {

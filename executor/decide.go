@@ -200,12 +200,13 @@ func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *
 }
 
 // judge returns the verdict of today's contracts over captured outputs: a recorded one if there is
-// one, else a new one.
+// one, else a new one. A plan that has to wait for what it compares with gets one that is not to be kept.
 func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, known map[cache.VerdictKey]cache.Verdict) (v cache.Verdict, isNew bool, err error) {
 	if err := d.present(outputs); err != nil {
 		return v, false, err
 	}
-	key, err := contract.KeyOf(a.Contracts, ContractFiles{d.Sources}, outputs)
+	others := Documents(a.Compared)
+	key, err := contract.KeyOf(a.Contracts, ContractFiles{d.Sources}, outputs, others...)
 	if err != nil {
 		return v, false, err
 	}
@@ -217,14 +218,15 @@ func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, 
 	if d.Validator != nil {
 		run = d.Validator(a)
 	}
-	v, err = contract.Judge(ctx, d.subjects(a, outputs), run)
+	v, err = contract.Judge(ctx, d.subjects(a, outputs), run, others...)
 	if err != nil {
 		return v, false, err
 	}
 	if v.Key = key; judged {
 		v.Round = before.Round + 1
 	}
-	return v, true, nil
+	_, open := a.pending()
+	return v, !open, nil
 }
 
 func (d *Decider) subjects(a *Action, outputs []cache.Output) []contract.Subject {

@@ -42,6 +42,7 @@ var changesOf = map[string]func(*Action){
 	"Budget":    func(a *Action) { a.Budget.USD = 2 },
 	"Sandbox":   func(a *Action) { a.Sandbox = "writes" },
 	"Writable":  func(a *Action) { a.Writable = []string{"/tmp"} },
+	"Compared":  func(a *Action) { a.Compared = []Compared{{File: "goals.json"}} },
 	"Contracts": func(a *Action) { a.Contracts = []lang.Output{{Name: "findings"}} },
 }
 

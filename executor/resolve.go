@@ -24,6 +24,8 @@ type left struct {
 	status  string // "ok", "partial", "failed", "skipped"
 	outputs []cache.Output
 	trees   map[string][]string // globs of tree outputs by name
+	// until is the node that has to run before this one can be decided; a plan has not run it.
+	until lang.Address
 	// inherited says that its trees were started from others, so that not all in them is its own work.
 	inherited bool
 }
@@ -77,8 +79,10 @@ func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diag
 		return nil, nil, err
 	}
 	var err error
-	a.Sources, err = d.sources(inst, a, up)
-	return a, nil, err
+	if a.Sources, err = d.sources(inst, a, up); err != nil {
+		return nil, nil, err
+	}
+	return a, nil, d.addCompared(a, inst, up)
 }
 
 // addVersion asks for the version of the agent's program where the campaign wants it in the key.

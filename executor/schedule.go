@@ -215,7 +215,7 @@ func (s *scheduler) ask(id graph.NodeID) {
 func (s *scheduler) skipCause(id graph.NodeID) (cause lang.Address, withheld, skip bool) {
 	for _, e := range s.graph.Deps(id) {
 		dep := s.nodes[e.To]
-		if e.Tolerate || e.Kind != graph.Data {
+		if e.Tolerate || e.Kind != graph.Data && e.Kind != graph.Verdict {
 			continue
 		}
 		switch dep.state {
@@ -231,11 +231,12 @@ func (s *scheduler) skipCause(id graph.NodeID) (cause lang.Address, withheld, sk
 	return cause, false, false
 }
 
-// unknownCause finds the dependency that has to run before the node can be decided.
+// unknownCause finds the dependency that has to run before the node can be decided. What it is only
+// judged by leaves its key known, so a plan asks; a build has nothing else to wait for.
 func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
 	for _, e := range s.graph.Deps(id) {
 		dep := s.nodes[e.To]
-		if e.Kind != graph.Data {
+		if e.Kind != graph.Data && (s.plan || e.Kind != graph.Verdict) {
 			continue
 		}
 		switch dep.state {
@@ -286,7 +287,7 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	if s.plan {
 		n.result.Manifest = m.dec.Manifest
 		if m.dec.Action != nil {
-			n.result.Inflows = m.dec.Action.Inflows
+			n.result.Inflows, n.result.Compared = m.dec.Action.Inflows, m.dec.Action.Compared
 		}
 	}
 	if m.err != nil {
@@ -378,6 +379,9 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 	if s.plan {
 		n.result.Message = "until judged"
 		n.result.Cause = n.result.Address
+		if until, open := n.decision.Action.pending(); open {
+			n.result.Message, n.result.Cause = "", until
+		}
 		s.done(ctx, id, Unknown)
 		return
 	}
@@ -385,7 +389,7 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 	if ms := n.decision.Verdict.Messages; len(ms) > 0 {
 		msg += ": " + ms[0]
 	}
-	s.fail(ctx, id, cache.Failed, msg)
+	s.fail(ctx, id, cache.Infra, msg)
 }
 
 // leftBy is what a succeeded attempt hands to readers.
@@ -409,7 +413,7 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 	s.set(id, to)
 	s.open--
 	if !n.left.done {
-		n.left = left{done: true, status: to.String()}
+		n.left = left{done: true, status: to.String(), until: s.until(id)}
 	}
 	s.emit(event.Event{
 		Kind: event.NodeDone, Address: n.result.Address.String(), State: to.String(), Outcome: string(n.result.Outcome),
@@ -425,6 +429,17 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 			s.ready(ctx, e.From)
 		}
 	}
+}
+
+// until names the node that has to run before what a node leaves is known; zero when it is known.
+func (s *scheduler) until(id graph.NodeID) lang.Address {
+	switch n := s.nodes[id]; n.state {
+	case WouldRun, Awaiting:
+		return n.result.Address
+	case Unknown:
+		return n.result.Cause
+	}
+	return lang.Address{}
 }
 
 func (s *scheduler) fail(ctx context.Context, id graph.NodeID, o cache.Outcome, message string) {

@@ -89,6 +89,7 @@ type NodeResult struct {
 	From     cache.Key     // IsFresh: the attempt's own key, where a person chose one of another key
 	Manifest []byte        // plan only: what the key is the digest of
 	Inflows  []Inflow      // plan only: what in1, in2, … of the manifest are
+	Compared []Compared    // plan only: what contracts compare with
 	Ordinal  int           // of the attempt that it reads, or that failed
 	Outcome  cache.Outcome // of the attempt made in this build
 	Message  string        // for people: why it failed or was skipped

@@ -140,8 +140,11 @@ func (g *Graph) edgesTo(edges []Edge, e Edge, addr lang.Address) []Edge {
 
 // edgeKind translates the word of lang.
 func edgeKind(k lang.RefKind) EdgeKind {
-	if k == lang.OrderRef {
+	switch k {
+	case lang.OrderRef:
 		return Order
+	case lang.VerdictRef:
+		return Verdict
 	}
 	return Data
 }

@@ -1,7 +1,7 @@
 package graph
 
 // Cone returns the given nodes and everything their content can reach: dependents through data
-// edges, tolerated ones included. Order edges carry no staleness and end it. Topological order.
+// edges, tolerated ones included. Order and verdict edges carry no staleness and end it. Topological order.
 func (g *Graph) Cone(ids ...NodeID) []NodeID {
 	return g.reach(ids, func(id NodeID, visit func(NodeID)) {
 		edges := g.Dependents(id)

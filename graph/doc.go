@@ -5,7 +5,8 @@
 // A [Node] is one task instance; a [NodeID] is its index, in the stable order declaration, key,
 // matrix, loop. An [Edge] means "needs" and goes from a node to one it needs. A data edge carries
 // changes: new content at its far end can make the near end stale. An order edge only makes the near
-// end wait. A validation edge makes the far end run too, without waiting for it. The template node
+// end wait. A verdict edge carries what the near end is judged by: it never makes it run again by
+// itself. A validation edge makes the far end run too, without waiting for it. The template node
 // of an expand block stands for instances that exist only at run time; [Graph.WithExpansion] returns
 // a graph that has them. The cone of a node is the node and everything its content can reach.
 //

@@ -22,6 +22,7 @@ const (
 	Data       EdgeKind = iota + 1 // content of the far end can make the near end stale
 	Order                          // the far end must be done first, nothing flows
 	Validation                     // the far end is run too, but not waited for
+	Verdict                        // content of the far end can change the verdict of the near end, never its key
 )
 
 // String returns the word of the vocabulary.
@@ -33,6 +34,8 @@ func (k EdgeKind) String() string {
 		return "order"
 	case Validation:
 		return "validation"
+	case Verdict:
+		return "verdict"
 	}
 	return "edge kind 0"
 }

@@ -74,7 +74,7 @@ func (b *box) dotStyle() string {
 func (l *line) dotStyle() string {
 	var parts []string
 	switch {
-	case l.kind == Order:
+	case l.kind == Order, l.kind == Verdict:
 		parts = append(parts, "style=dotted")
 	case l.tolerate:
 		parts = append(parts, "style=dashed")
@@ -142,7 +142,7 @@ func (v *view) mermaidStyles(b *bufio.Writer) {
 
 func (l *line) mermaidArrow() string {
 	arrow := "-->"
-	if l.kind == Order || l.tolerate {
+	if l.kind != Data || l.tolerate {
 		arrow = "-.->"
 	}
 	if l.cyclic {

@@ -101,7 +101,7 @@ func (v *view) svgLine(b *bufio.Writer, l *line, places []placed) {
 		style = fmt.Sprintf(` stroke="%s" stroke-width="2"`, cycleColor)
 	}
 	switch {
-	case l.kind == Order:
+	case l.kind == Order, l.kind == Verdict:
 		style += ` stroke-dasharray="2,4"`
 	case l.tolerate:
 		style += ` stroke-dasharray="6,4"`

@@ -49,6 +49,7 @@ func (v *view) textLine(i int, from []int, width int) string {
 		{"needs", func(l *line) bool { return l.kind == Data && !l.tolerate }},
 		{"tolerates", func(l *line) bool { return l.kind == Data && l.tolerate }},
 		{"after", func(l *line) bool { return l.kind == Order }},
+		{"judged by", func(l *line) bool { return l.kind == Verdict }},
 	} {
 		if names := v.farEnds(from, part.is); names != "" {
 			s += "  " + part.word + " " + names

@@ -106,22 +106,29 @@ type Contract struct {
 	Kind      string // json, jsonl, markdown, text, tree, binary
 	Schema    string // slash path of the JSON Schema; "" for none
 	SchemaDoc []byte // its bytes
-	MinBytes  int64  // 0: no minimum
-	MaxBytes  int64  // 0: no maximum
-	MinItems  int
-	Unique    []string
-	Joins     []ContractJoin
-	Counts    []ContractCount
-	Preserves []ContractPreserve
-	Approval  bool
-	Empty     string
-	Validate  []string // argv; the output's path is appended
-	Uses      []string // globs of files the command needs, below Root
-	Severity  string   // "error" or "warn"
-	Range     Range
+	// SchemaParts are the other schema files that it refers to, by slash path below Root.
+	SchemaParts map[string][]byte
+	MinBytes    int64 // 0: no minimum
+	MaxBytes    int64 // 0: no maximum
+	MinItems    int
+	Unique      []string
+	Joins       []ContractJoin
+	Counts      []ContractCount
+	Preserves   []ContractPreserve
+	Approval    bool
+	Empty       string
+	HasEmpty    bool     // empty is set, though it may be the empty text
+	Sample      string   // slash path of a file that keeps the contract; "" for none
+	SampleDoc   []byte   // its bytes
+	Validate    []string // argv; the output's path is appended
+	Uses        []string // globs of files the command needs, below Root
+	Severity    string   // "error" or "warn"
+	Range       Range
+
+	operands []operandAt
 }
 
-// ContractJoin says that the values at Path exist among those at To of another output.
+// ContractJoin says that the values at Path exist among those at To, an [Operand].
 type ContractJoin struct{ Path, To string }
 
 // ContractCount says how many values Path must have.
@@ -130,9 +137,10 @@ type ContractCount struct {
 	Equals int
 }
 
-// ContractPreserve says that Fields of the documents in From survive unchanged, matched by Key.
+// ContractPreserve says that Fields of the entries at From, an [Operand], survive unchanged, matched by Key.
 type ContractPreserve struct {
 	From   string
+	Path   string // of the entries in the judged document; "" for the path of From
 	Key    string
 	Fields []string
 }
@@ -206,8 +214,9 @@ type RefKind int
 
 // The kinds of reference.
 const (
-	DataRef  RefKind = iota + 1 // what the other task wrote can change this one
-	OrderRef                    // the other task must be finished, nothing flows
+	DataRef    RefKind = iota + 1 // what the other task wrote can change this one
+	OrderRef                      // the other task must be finished, nothing flows
+	VerdictRef                    // what the other task wrote can change the verdict of this one, nothing flows
 )
 
 // Ref is a static dependency of a task.
@@ -215,7 +224,7 @@ type Ref struct {
 	Task     string
 	Kind     RefKind
 	Tolerate bool   // failure or skip of the other task is fine
-	How      string // "refers to", "depends on", "tolerates", "inherits", "after"; with "through local.x"
+	How      string // "refers to", "depends on", "tolerates", "inherits", "after", "is compared with"; with "through …"
 	Range    Range
 }
 
@@ -225,6 +234,16 @@ type Need struct {
 	Kind     RefKind
 	Tolerate bool
 	All      bool // named in depends_on: all its outputs are mounted and hashed
+}
+
+// Compare is a document outside an instance that the contracts of its outputs compare with. What it
+// says counts in the verdict and never in the key.
+type Compare struct {
+	Name   string    // as the contract spells it, see [Operand]
+	On     []Address // the instances of another task; of one that fans out at run time its own address
+	Output string    // the output of each that is meant
+	Input  string    // an input of the instance; "" for an output
+	Lines  bool      // the output is JSON Lines
 }
 
 // Instance is one concrete execution unit, with everything known at plan time.
@@ -254,6 +273,7 @@ type Instance struct {
 	Workspace   Workspace
 	Exports     []Export
 	Needs       []Need // sorted by declaration order of the other task, then its instances
+	Compares    []Compare
 
 	late *lateParts
 }

@@ -17,7 +17,10 @@ import (
 var english = message.NewPrinter(language.English)
 
 // compiledSchema is a JSON Schema of a contract; nil when it is broken.
-type compiledSchema = jsonschema.Schema
+type compiledSchema struct {
+	schema *jsonschema.Schema
+	parts  map[string][]byte // other files that it refers to
+}
 
 // schemaBase is the address under which schema files are known to the schema library, so that
 // relative references between them stay below the campaign root.
@@ -26,8 +29,11 @@ const schemaBase = "file:///campaign/"
 // errRemoteSchema is wrapped by the error of a schema that refers to the network.
 var errRemoteSchema = errors.New("refers outside the campaign")
 
-// schemaLoader reads the schemas that a schema refers to.
-type schemaLoader struct{ src *sources }
+// schemaLoader reads the schemas that a schema refers to, and keeps them as parts of it.
+type schemaLoader struct {
+	src   *sources
+	parts map[string][]byte
+}
 
 // Load returns the document at url.
 func (s schemaLoader) Load(url string) (any, error) {
@@ -39,6 +45,7 @@ func (s schemaLoader) Load(url string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.parts[name] = b
 	return jsonschema.UnmarshalJSON(bytes.NewReader(b))
 }
 
@@ -76,11 +83,12 @@ func (l *loader) checkEmptyJSON(n *node, c *Contract) {
 }
 
 // compileSchema compiles each schema file once.
-func (l *loader) compileSchema(a *argument, c *Contract) *compiledSchema {
+func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 	if s, ok := l.schemas[c.Schema]; ok {
-		return s
+		c.SchemaParts = s.parts
+		return s.schema
 	}
-	l.schemas[c.Schema] = nil
+	l.schemas[c.Schema] = compiledSchema{}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.SchemaDoc))
 	if err != nil {
 		l.error("UF6103", a.place, "%s is not JSON: %v.", c.Schema, err).
@@ -89,7 +97,8 @@ func (l *loader) compileSchema(a *argument, c *Contract) *compiledSchema {
 	}
 	comp := jsonschema.NewCompiler()
 	comp.DefaultDraft(jsonschema.Draft2020)
-	comp.UseLoader(schemaLoader{l.ev.src})
+	loader := schemaLoader{l.ev.src, map[string][]byte{}}
+	comp.UseLoader(loader)
 	url := schemaBase + path.Clean(c.Schema)
 	if err := comp.AddResource(url, doc); err != nil {
 		l.error("UF6103", a.place, "%s: %v.", c.Schema, err)
@@ -100,7 +109,10 @@ func (l *loader) compileSchema(a *argument, c *Contract) *compiledSchema {
 		l.schemaFailed(a, c, err)
 		return nil
 	}
-	l.schemas[c.Schema] = s
+	if len(loader.parts) > 0 {
+		c.SchemaParts = loader.parts
+	}
+	l.schemas[c.Schema] = compiledSchema{s, c.SchemaParts}
 	return s
 }
 

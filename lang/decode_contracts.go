@@ -28,35 +28,19 @@ func (l *loader) loadContracts() {
 			Unique:   l.wantStrings(s, l.literal(n, "unique")),
 			Approval: l.wantBool(s, l.literal(n, "approval"), false),
 			Empty:    l.wantString(s, l.literal(n, "empty")),
+			HasEmpty: n.arg("empty") != nil,
 			Validate: l.wantStrings(s, l.planned(n, "validate")),
 			Uses:     l.wantStrings(s, l.planned(n, "uses")),
 			Severity: l.wantEnum(s, l.literal(n, "severity"), "UF2110", "error", "warn"),
 		}
-		l.contractRules(s, n, c)
 		l.contractKind(n, c)
 		l.contractSchema(s, n, c)
+		l.contractSample(s, n, c)
 		l.contractType(c)
 		l.checkSchema(n, c)
+		l.contractRules(s, n, c)
+		l.checkContract(n, c)
 		l.c.Contracts = append(l.c.Contracts, c)
-	}
-}
-
-func (l *loader) contractRules(s *scope, n *node, c *Contract) {
-	for _, b := range n.all("join") {
-		c.Joins = append(c.Joins, ContractJoin{l.wantString(s, l.literal(b, "path")), l.wantString(s, l.literal(b, "to"))})
-	}
-	for _, b := range n.all("count") {
-		c.Counts = append(c.Counts, ContractCount{
-			Path:   l.wantString(s, l.literal(b, "path")),
-			Equals: int(l.wantInt(s, l.literal(b, "equals"), 0, 0, maxCount, "UF2110")),
-		})
-	}
-	for _, b := range n.all("preserve") {
-		c.Preserves = append(c.Preserves, ContractPreserve{
-			From:   l.wantString(s, l.literal(b, "from")),
-			Key:    l.wantString(s, l.literal(b, "key")),
-			Fields: l.wantStrings(s, l.literal(b, "fields")),
-		})
 	}
 }
 
@@ -80,6 +64,25 @@ func (l *loader) contractSchema(s *scope, n *node, c *Contract) {
 		return
 	}
 	c.Schema, c.SchemaDoc = name, doc
+}
+
+// contractSample reads the file that is said to keep the contract.
+func (l *loader) contractSample(s *scope, n *node, c *Contract) {
+	a := l.literal(n, "sample")
+	name := l.wantString(s, a)
+	if name == "" || !l.safePath(a, name) {
+		return
+	}
+	if c.Kind == "tree" {
+		l.error("UF6109", a.nameRange, "sample has no effect on a contract of kind tree: it is one file.")
+		return
+	}
+	doc, err := l.ev.src.read(name, maxDataFile)
+	if err != nil {
+		l.missingFile("UF6102", a, name, err)
+		return
+	}
+	c.Sample, c.SampleDoc = name, doc
 }
 
 // contractType notes what expressions may know of the contract's documents.

@@ -58,10 +58,12 @@ func TestDecodeDeclarations(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, &Contract{
 		Name: "rows", Kind: "jsonl", MinBytes: 1, MaxBytes: 1_000_000, MinItems: 1, Unique: []string{"$.id"},
-		Joins: []ContractJoin{{"$.id", "first.rows:$.id"}}, Counts: []ContractCount{{"$.id", 3}},
-		Preserves: []ContractPreserve{{"first.rows", "id", []string{"title"}}},
+		Joins: []ContractJoin{{"$.id", "rows:$.id"}}, Counts: []ContractCount{{"$.id", 3}},
+		Preserves: []ContractPreserve{{From: "rows", Key: "id", Fields: []string{"title"}}},
 		Approval:  true, Validate: []string{"sh", "check.sh"}, Uses: []string{"check.sh"}, Severity: "warn", Range: rows.Range,
+		HasEmpty: true, operands: rows.operands,
 	}, rows)
+	require.Len(t, rows.operands, 2)
 	docs, ok := c.Reference("docs")
 	require.True(t, ok)
 	require.Equal(t, []string{"guide", "api/index.md"}, docs.Paths)

@@ -54,6 +54,7 @@ func (l *loader) linkTask(d *taskDef) {
 	d.deps = append(d.deps, l.listDeps(d, d.tolerate, dep{kind: DataRef, tolerate: true, how: "tolerates"})...)
 	d.deps = append(d.deps, l.listDeps(d, d.inherit, dep{kind: DataRef, inherit: true, how: "inherits"})...)
 	d.deps = append(d.deps, l.listDeps(d, d.after, dep{kind: OrderRef, tolerate: true, how: "after"})...)
+	d.deps = append(d.deps, l.compareDeps(d)...)
 	for _, p := range d.contents {
 		if p.expression != nil {
 			p.deps[d] = l.expressionDeps(d, p.expression)

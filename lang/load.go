@@ -18,14 +18,14 @@ type loader struct {
 	decl  *declarations
 	typer *taskTypes
 
-	schemas   map[string]*compiledSchema // by path; nil for broken ones
-	instances int                        // made so far
+	schemas   map[string]compiledSchema // by path
+	instances int                       // made so far
 }
 
 // Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
 // diagnostics hold an error it may be incomplete, is good for looking at, and must not be built.
 func Load(o Options) (*Campaign, Diagnostics) {
-	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]*compiledSchema{}}
+	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]compiledSchema{}}
 	root, names, err := locate(o)
 	l.allErrors = o.AllErrors
 	l.start(root)

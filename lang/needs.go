@@ -22,6 +22,7 @@ func (l *loader) linkInstances(d *taskDef) {
 			shared[i.late.prompt] = needs
 		}
 		i.Needs = l.withPrevious(i, needs)
+		i.Compares = l.compares(d, i)
 		l.linkWorkspace(d, i)
 	}
 }
@@ -82,8 +83,8 @@ func (l *loader) needs(d *taskDef, i *Instance) []Need {
 				order = append(order, t)
 				tolerated[t] = one.tolerate && one.kind == OrderRef
 			}
-			if one.kind == DataRef && n.Kind == OrderRef {
-				n.Kind, tolerated[t] = DataRef, false
+			if one.kind.strength() > n.Kind.strength() {
+				n.Kind, tolerated[t] = one.kind, false
 			}
 			n.All = n.All || one.all
 			n.Tolerate = n.Tolerate || one.tolerate && one.kind == DataRef
@@ -99,6 +100,17 @@ func (l *loader) needs(d *taskDef, i *Instance) []Need {
 		needs = append(needs, *n)
 	}
 	return needs
+}
+
+// strength orders the kinds of reference: of two to one instance the stronger one says what it means.
+func (k RefKind) strength() int {
+	switch k {
+	case DataRef:
+		return 3
+	case VerdictRef:
+		return 2
+	}
+	return 1
 }
 
 // depsOf lists the dependencies of one instance: the task's and those of its own prompt file.

@@ -117,23 +117,25 @@ var contractSchema = &Block{
 		{Name: "min_items", Type: "number", Phase: Literal, Doc: "Fewest elements of the top-level list."},
 		{Name: "unique", Type: "list(string)", Phase: Literal, Doc: "Paths whose values must differ, such as \"$.id\"."},
 		{Name: "approval", Type: "bool", Phase: Literal, Default: "false", Doc: "A person must approve the exact bytes."},
-		{Name: "empty", Type: "string", Phase: Literal, Doc: "The valid empty form, shown to the agent."},
+		{Name: "empty", Type: "string", Phase: Literal, Doc: "The valid empty form, shown to the agent and tried before an agent starts."},
+		{Name: "sample", Type: "path", Phase: Literal, Doc: "A file below the root that keeps the contract; tried before an agent starts."},
 		{Name: "validate", Type: "list(string)", Phase: PlanTime, Doc: "A command that gets the path and exits 0 when the output is good."},
 		{Name: "uses", Type: "list(string)", Phase: PlanTime, Doc: "Globs of files the command needs."},
 		{Name: "severity", Type: "string", Phase: Literal, Default: "error", Doc: "error or warn."},
 	},
 	Blocks: []*Block{
-		{Name: "join", Many: true, Doc: "Values of one output exist among those of another.", Args: []Arg{
+		{Name: "join", Many: true, Doc: "Values of the output exist among others.", Args: []Arg{
 			{Name: "path", Type: "string", Phase: Literal, Required: true, Doc: "Path of the values."},
-			{Name: "to", Type: "string", Phase: Literal, Required: true, Doc: "Output and path they must be found at."},
+			{Name: "to", Type: "string", Phase: Literal, Required: true, Doc: "Where they must be found: \"$.p\", \"OUTPUT:$.p\", \"task.T.outputs.O:$.p\" or \"input.I:$.p\"."},
 		}},
 		{Name: "count", Many: true, Doc: "How many values a path has.", Args: []Arg{
 			{Name: "path", Type: "string", Phase: Literal, Required: true, Doc: "Path of the values."},
 			{Name: "equals", Type: "number", Phase: Literal, Required: true, Doc: "How many."},
 		}},
-		{Name: "preserve", Many: true, Doc: "Fields of an upstream document survive unchanged.", Args: []Arg{
-			{Name: "from", Type: "string", Phase: Literal, Required: true, Doc: "The upstream output."},
-			{Name: "key", Type: "string", Phase: Literal, Required: true, Doc: "Field that matches elements."},
+		{Name: "preserve", Many: true, Doc: "Fields of another document survive unchanged.", Args: []Arg{
+			{Name: "from", Type: "string", Phase: Literal, Required: true, Doc: "The entries, written like join.to."},
+			{Name: "path", Type: "string", Phase: Literal, Doc: "Path of the entries in this output, where it is not that of from."},
+			{Name: "key", Type: "string", Phase: Literal, Required: true, Doc: "Field that matches entries."},
 			{Name: "fields", Type: "list(string)", Phase: Literal, Required: true, Doc: "Fields that must not change."},
 		}},
 	},

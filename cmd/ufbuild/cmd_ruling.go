@@ -91,17 +91,17 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 			return usageErrorf("%s is not pinned", c.address)
 		}
 	}
-	return a.writeRuling(s, j, r, c)
+	return a.writeRuling(s, j, r, c, executor.Documents(node.Compared))
 }
 
-func (a *app) writeRuling(s *session, j *journal.Journal, r journal.Ruling, c chosen) error {
+func (a *app) writeRuling(s *session, j *journal.Journal, r journal.Ruling, c chosen, others []contract.Document) error {
 	at := c.gen.Attempt
 	if at.Captured == nil {
 		return usageErrorf("attempt %d of %s left nothing that could be read", c.gen.N, c.address)
 	}
 	r.Attempt = journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}
 	inst, _ := s.instance(c.address)
-	key, err := contract.KeyOf(inst.Outputs, executor.ContractFiles{Files: s.files}, at.Captured.Outputs)
+	key, err := contract.KeyOf(inst.Outputs, executor.ContractFiles{Files: s.files}, at.Captured.Outputs, others...)
 	if err != nil {
 		return err
 	}

@@ -36,15 +36,19 @@ func (j *judging) jsonRules(s *Subject, c *lang.Contract, r *report) error {
 	if err != nil || !doc.ok {
 		return err
 	}
-	schemaRules(doc, c, r)
+	j.schemaRules(doc, c, r)
 	itemRules(doc, c, r)
 	return j.valueRules(doc, c, r)
 }
 
-// parse reads and parses a document once a judging; what is wrong with it goes to r.
+// parse reads and parses a document once a judging; what is wrong with it goes to r, which is nil where it
+// is reported elsewhere.
 func (j *judging) parse(name string, size int64, open func() (io.ReadCloser, error), lines bool, r *report) (*document, error) {
 	if doc, ok := j.docs[name]; ok && (doc.ok || r == nil) {
 		return doc, nil
+	}
+	if r == nil {
+		r = &report{}
 	}
 	doc := &document{}
 	j.docs[name] = doc

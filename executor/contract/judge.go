@@ -38,12 +38,27 @@ func SubjectOf(cas cache.CAS, out lang.Output, captured cache.Output) Subject {
 	}
 }
 
-// Document is JSON outside the attempt that a join or preserve rule compares with.
+// Document is JSON outside the attempt that a join or preserve rule compares with. Several of one name
+// are compared with together: the instances of a task, the files of an input.
 type Document struct {
 	Name   string // as the contract spells it
+	State  DocumentState
+	Why    string // of Gone and Pending, for a message: "task.plan failed"
 	Digest digest.Digest
+	Lines  bool // it is JSON Lines
 	Open   func() (io.ReadCloser, error)
 }
+
+// DocumentState says what there is of a document.
+type DocumentState int
+
+// The states of a document.
+const (
+	There   DocumentState = iota // Digest and Open give its bytes
+	Empty                        // there is none, and rightly so: an optional output that was not written, a list without items
+	Gone                         // there is none, and that was tolerated: the rule is left out with a warning
+	Pending                      // it is not known yet: the verdict stays open
+)
 
 // Spec is one validate command to run. Argv is complete: the output's path is its last element.
 type Spec struct {
@@ -112,10 +127,11 @@ func (j *judging) subject(s *Subject) error {
 	if c == nil {
 		return nil
 	}
+	r.warn = c.Severity == "warn"
 	if err := j.rules(s, c, r); err != nil {
 		return err
 	}
-	if c.Severity == "warn" {
+	if r.warn {
 		j.warned = append(j.warned, r.list()...)
 	} else {
 		j.failed = append(j.failed, r.list()...)
@@ -200,6 +216,7 @@ func Where(o lang.Output) string {
 // report gathers the messages of one output.
 type report struct {
 	prefix   string
+	warn     bool // its contract only warns
 	messages []string
 	more     int
 }

@@ -83,16 +83,15 @@ func TestJudgeReportsEveryBrokenRule(t *testing.T) {
 				`/3/id: got "nope", want a match of ^F-[0-9]+$`,
 				`/3/title: minLength: got 1, want 3`,
 			}},
-		"root":              {js(lang.Contract{SchemaDoc: []byte(findings)}), `{}`, []string{"(whole document): got object, want array"}},
-		"pointer escaped":   {js(lang.Contract{SchemaDoc: []byte(`{"additionalProperties":{"type":"string"}}`)}), `{"a/b~c":1}`, []string{"/a~1b~0c: got number, want string"}},
-		"numbers in order":  {js(lang.Contract{SchemaDoc: []byte(`{"items":{"type":"string"}}`)}), `["","",1,"","","","","","","",2]`, []string{"/2: got number, want string", "/10: got number, want string"}},
-		"anyOf":             {js(lang.Contract{SchemaDoc: []byte(`{"anyOf":[{"type":"string"},{"required":["a"]}]}`)}), `{}`, []string{`(whole document): fits none of 2 allowed forms (form 1: (whole document) got object, want string; form 2: (whole document) missing property "a")`}},
-		"oneOf":             {js(lang.Contract{SchemaDoc: []byte(`{"oneOf":[{"type":"object"},{"minProperties":0}]}`)}), `{}`, []string{"(whole document): fits forms 1 and 2 of oneOf, want exactly one"}},
-		"remote ref":        {js(lang.Contract{Schema: "s.json", SchemaDoc: []byte(`{"$ref":"https://example.com/x.json"}`)}), `{}`, []string{"schema s.json cannot be used"}},
-		"relative ref":      {js(lang.Contract{Schema: "s.json", SchemaDoc: []byte(`{"$ref":"other.json"}`)}), `{}`, []string{"schema s.json cannot be used"}},
+		"root":             {js(lang.Contract{SchemaDoc: []byte(findings)}), `{}`, []string{"(whole document): got object, want array"}},
+		"pointer escaped":  {js(lang.Contract{SchemaDoc: []byte(`{"additionalProperties":{"type":"string"}}`)}), `{"a/b~c":1}`, []string{"/a~1b~0c: got number, want string"}},
+		"numbers in order": {js(lang.Contract{SchemaDoc: []byte(`{"items":{"type":"string"}}`)}), `["","",1,"","","","","","","",2]`, []string{"/2: got number, want string", "/10: got number, want string"}},
+		"anyOf":            {js(lang.Contract{SchemaDoc: []byte(`{"anyOf":[{"type":"string"},{"required":["a"]}]}`)}), `{}`, []string{`(whole document): fits none of 2 allowed forms (form 1: (whole document) got object, want string; form 2: (whole document) missing property "a")`}},
+		"oneOf":            {js(lang.Contract{SchemaDoc: []byte(`{"oneOf":[{"type":"object"},{"minProperties":0}]}`)}), `{}`, []string{"(whole document): fits forms 1 and 2 of oneOf, want exactly one"}},
+		"relative ref": {js(lang.Contract{Schema: "a/s.json", SchemaDoc: []byte(`{"items":{"$ref":"part.json#/$defs/x"}}`),
+			SchemaParts: map[string][]byte{"a/part.json": []byte(`{"$defs":{"x":{"$ref":"../b.json"}}}`), "b.json": []byte(`{"type":"string"}`)}}), `["a",1]`, []string{"/1: got number, want string"}},
 		"recursive ref":     {js(lang.Contract{SchemaDoc: []byte(`{"items":{"$ref":"#"},"type":"array"}`)}), `[[[1]]]`, []string{"/0/0/0: got number, want array"}},
 		"cyclic ref":        {js(lang.Contract{Schema: "s.json", SchemaDoc: []byte(`{"$ref":"#"}`)}), `[]`, []string{"(whole document)"}},
-		"schema not json":   {js(lang.Contract{Schema: "s.json", SchemaDoc: []byte(`{`)}), `[]`, []string{"schema s.json cannot be used: line 1, column 2: JSON syntax: unexpected end of JSON input"}},
 		"min bytes":         {js(lang.Contract{MinBytes: 10}), `[]`, []string{"min_bytes: got 2 bytes, want at least 10"}},
 		"max bytes":         {js(lang.Contract{MaxBytes: 1}), `[]`, []string{"max_bytes: got 2 bytes, want at most 1"}},
 		"min items":         {js(lang.Contract{MinItems: 2}), `[1]`, []string{"min_items: got 1 item, want at least 2"}},
@@ -111,7 +110,12 @@ func TestJudgeReportsEveryBrokenRule(t *testing.T) {
 		"jsonl, empty": {lang.Contract{Kind: "jsonl", SchemaDoc: []byte(`{"type":"object"}`)}, "", nil},
 		"jsonl, by line": {lang.Contract{Kind: "jsonl", SchemaDoc: []byte(`{"type":"object","required":["a"]}`)}, "{\"a\":1}\n\n{}\n[]\n", []string{
 			`line 3: (whole document): missing property "a"`, "line 4: (whole document): got array, want object"}},
-		"jsonl, syntax":    {lang.Contract{Kind: "jsonl"}, "{}\n{\n[1,]\n", []string{"line 2, column 2: JSON syntax: unexpected end of JSON input", "line 3, column 4: JSON syntax: invalid character ']' looking for beginning of value"}},
+		"jsonl, syntax": {lang.Contract{Kind: "jsonl"}, "{}\n{\n[1,]\n", []string{"line 2, column 2: JSON syntax: unexpected end of JSON input", "line 3, column 4: JSON syntax: invalid character ']' looking for beginning of value"}},
+		"jsonl, unique": {lang.Contract{Kind: "jsonl", Unique: []string{"$.id", "$[*]"}}, "{\"id\":1}\n\n{\"id\":1.0}\n", []string{
+			"line 3: /id: unique $.id: got 1.0, which is also at line 1: /id", "line 3: unique $[*]: got {\"id\":1.0}, which is also at line 1"}},
+		"jsonl, count":     {lang.Contract{Kind: "jsonl", Counts: []lang.ContractCount{{Path: "$.id", Equals: 2}}}, "{\"id\":1}\n", []string{"count $.id: got 1 value, want 2"}},
+		"jsonl, join":      {lang.Contract{Kind: "jsonl", Joins: []lang.ContractJoin{{Path: "$.to", To: "$.id"}}}, "{\"id\":1}\n{\"to\":2}\n", []string{"line 2: /to: join: got 2, which is not among $.id"}},
+		"numbers by value": {js(lang.Contract{Unique: []string{"$[*]"}}), `[100, 1e2, 0.10, 0.1, -0, 0, 1.5, 15]`, []string{"/1: unique", "/3: unique", "/5: unique"}},
 		"jsonl, min items": {lang.Contract{Kind: "jsonl", MinItems: 2}, "{}\n", []string{"min_items: got 1 item, want at least 2"}},
 
 		"markdown":           {lang.Contract{Kind: "markdown"}, "# A\n", nil},
@@ -177,9 +181,9 @@ func TestJudgeComparesDocuments(t *testing.T) {
 }
 
 func TestJudgePreserve(t *testing.T) {
-	c := lang.Contract{Kind: "json", Preserves: []lang.ContractPreserve{{From: "dedupe", Key: "id", Fields: []string{"title", "severity"}}}}
+	c := lang.Contract{Kind: "json", Preserves: []lang.ContractPreserve{{From: "task.dedupe.outputs.all", Key: "id", Fields: []string{"title", "severity"}}}}
 	up := `[{"id":1,"title":"a","severity":"High"},{"id":2,"title":"b"},{"id":3,"title":"c"}]`
-	doc := contract.Document{Name: "dedupe", Digest: digest.Of([]byte(up)), Open: func() (io.ReadCloser, error) {
+	doc := contract.Document{Name: "task.dedupe.outputs.all", Digest: digest.Of([]byte(up)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(up)), nil
 	}}
 	v, err := contract.Judge(context.Background(), []contract.Subject{
@@ -187,11 +191,11 @@ func TestJudgePreserve(t *testing.T) {
 	}, nil, doc)
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		`contract: output "x" (x.json): /1/title: preserve: got "A", want "a" as in dedupe`,
-		`contract: output "x" (x.json): /1/severity: preserve: got nothing, want "High" as in dedupe`,
-		`contract: output "x" (x.json): preserve: id 3 of dedupe is missing`,
+		`contract: output "x" (x.json): /1/title: preserve: got "A", want "a" as in task.dedupe.outputs.all`,
+		`contract: output "x" (x.json): /1/severity: preserve: got nothing, want "High" as in task.dedupe.outputs.all`,
+		`contract: output "x" (x.json): preserve: id 3 of task.dedupe.outputs.all is missing`,
 	}, v.Messages)
-	require.Equal(t, []string{"dedupe"}, contract.Others([]lang.Output{{Name: "x", Contract: &c}}))
+	require.Equal(t, []string{"task.dedupe.outputs.all"}, contract.Others([]lang.Output{{Name: "x", Contract: &c}}))
 }
 
 func TestJudgeTrees(t *testing.T) {
@@ -291,14 +295,61 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-func FuzzParsePath(f *testing.F) {
-	for _, s := range []string{"$", "$.a.b", "$['a b'][0][*].c", "$.*", "$[", "$..", "$['", "$[-1]"} {
-		f.Add(s)
+const planName = "task.plan.outputs.goals"
+
+func document(content string) contract.Document {
+	return contract.Document{Name: planName, Digest: digest.Of([]byte(content)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(content)), nil
+	}}
+}
+
+// TestJudgeOutsideDocuments holds that nothing but the attempt's own bytes rejects it: what is wrong with
+// another document leaves the verdict open, or the rule out.
+func TestJudgeOutsideDocuments(t *testing.T) {
+	join := lang.Contract{Kind: "json", Joins: []lang.ContractJoin{{Path: "$.goal", To: planName + ":$.id"}}}
+	keep := lang.Contract{Kind: "json", Preserves: []lang.ContractPreserve{{From: planName + ":$.goals", Path: "$", Key: "id", Fields: []string{"t"}}}}
+	lines := document("{\"id\":\"a\"}\n{\"id\":\"b\"}\n")
+	lines.Lines = true
+	for name, tt := range map[string]struct {
+		contract     lang.Contract
+		content      string
+		others       []contract.Document
+		pass, undone bool
+		words        string // of the first message, else warning
+	}{
+		"among them":       {join, `[{"goal":"a"}]`, []contract.Document{document(`[{"id":"a"}]`)}, true, false, ""},
+		"not among them":   {join, `[{"goal":"a"},{"goal":"c"}]`, []contract.Document{document(`[{"id":"a"}]`)}, false, false, `/1/goal: join: got "c", which is not among ` + planName + ":$.id"},
+		"several together": {join, `[{"goal":"a"},{"goal":"b"}]`, []contract.Document{document(`[{"id":"a"}]`), document(`[{"id":"b"}]`)}, true, false, ""},
+		"json lines":       {join, `[{"goal":"a"},{"goal":"b"}]`, []contract.Document{lines}, true, false, ""},
+		"none, rightly":    {join, `[{"goal":"a"}]`, []contract.Document{{Name: planName, State: contract.Empty}}, false, false, "which is not among"},
+		"none to preserve": {keep, `[]`, []contract.Document{{Name: planName, State: contract.Empty}}, true, false, ""},
+		"gone":             {join, `[{"goal":"a"}]`, []contract.Document{{Name: planName, State: contract.Gone, Why: "plan failed"}}, true, false, "plan failed"},
+		"pending":          {join, `[{"goal":"a"}]`, []contract.Document{{Name: planName, State: contract.Pending, Why: "plan has to run first"}}, false, true, "plan has to run first"},
+		"broken":           {join, `[{"goal":"a"}]`, []contract.Document{document(`[`)}, false, true, "it is not valid JSON"},
+		"nobody knows":     {join, `[{"goal":"a"}]`, nil, false, true, "it does not exist"},
+		"preserved":        {keep, `[{"id":1,"t":"x","more":1}]`, []contract.Document{document(`{"goals":[{"id":1,"t":"x"}]}`)}, true, false, ""},
+		"lost":             {keep, `[]`, []contract.Document{document(`{"goals":[{"id":1,"t":"x"}]}`)}, false, false, "preserve: id 1 of " + planName + ":$.goals is missing"},
+		"changed":          {keep, `[{"id":1,"t":"y"}]`, []contract.Document{document(`{"goals":[{"id":1,"t":"x"}]}`)}, false, false, `/0/t: preserve: got "y", want "x"`},
+		"schema":           {lang.Contract{Kind: "json", Schema: "s.json", SchemaDoc: []byte(`{"$ref":"https://example.com/x.json"}`)}, `{}`, nil, false, true, "schema s.json cannot be used"},
+		"schema not json":  {lang.Contract{Kind: "json", Schema: "s.json", SchemaDoc: []byte(`{`)}, `{}`, nil, false, true, "line 1, column 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := contract.Judge(context.Background(), []contract.Subject{file(tt.contract, tt.content)}, nil, tt.others...)
+			require.NoError(t, err)
+			require.Equal(t, tt.pass, v.Pass, "%q", v.Messages)
+			require.Equal(t, tt.undone, v.Inconclusive, "%q", v.Messages)
+			require.Contains(t, strings.Join(append(v.Messages, v.Warnings...), "\n"), tt.words)
+		})
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		p, err := contract.ParsePath(s)
-		if err == nil && p.String() != s {
-			t.Fatalf("%q prints as %q", s, p)
-		}
-	})
+}
+
+// TestJudgeUnreadableDocument holds that a blob of another task that is gone never looks like damage to
+// this one, which would run its agent again.
+func TestJudgeUnreadableDocument(t *testing.T) {
+	c := lang.Contract{Kind: "json", Joins: []lang.ContractJoin{{Path: "$", To: planName}}}
+	d := document(`[]`)
+	d.Open = func() (io.ReadCloser, error) { return nil, cache.ErrMissing{Digest: d.Digest} }
+	_, err := contract.Judge(context.Background(), []contract.Subject{file(c, "[]")}, nil, d)
+	require.ErrorContains(t, err, "read "+planName)
+	require.False(t, cache.IsMissing(err))
 }

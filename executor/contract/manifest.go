@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -62,14 +63,36 @@ func KeyOf(outputs []lang.Output, files Files, captured []cache.Output, others .
 		digests = append(digests, capturedDigest(captured, o.Name))
 	}
 	for _, name := range Others(outputs) {
-		i := slices.IndexFunc(others, func(d Document) bool { return d.Name == name })
-		if i < 0 {
-			digests = append(digests, digest.Digest{})
-			continue
-		}
-		digests = append(digests, others[i].Digest)
+		digests = append(digests, documentDigests(others, name)...)
 	}
 	return cache.VerdictKeyOf(m, digests), nil
+}
+
+// documentDigests are the digests by which the documents of a name count, in the order given. Their
+// number counts too, unless it is one.
+func documentDigests(others []Document, name string) []digest.Digest {
+	var ds []digest.Digest
+	for _, d := range others {
+		if d.Name == name {
+			ds = append(ds, d.counted())
+		}
+	}
+	if len(ds) != 1 {
+		ds = append([]digest.Digest{digest.Of(fmt.Appendf(nil, "%d documents", len(ds)))}, ds...)
+	}
+	return ds
+}
+
+// counted is what a document adds to a verdict key. One that is not there counts as that, whatever the
+// reason is called.
+func (d *Document) counted() digest.Digest {
+	switch {
+	case d.State != There:
+		return digest.Of(fmt.Appendf(nil, "state %d", d.State))
+	case d.Lines:
+		return digest.Of([]byte("lines " + d.Digest.String()))
+	}
+	return d.Digest
 }
 
 func capturedDigest(captured []cache.Output, name string) digest.Digest {
@@ -92,6 +115,9 @@ func contractLines(b *bytes.Buffer, c *lang.Contract, files Files) error {
 	if len(c.SchemaDoc) > 0 {
 		line(b, "schema", digest.Of(c.SchemaDoc).String())
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.SchemaParts)) {
+		line(b, "schema_part", digest.Of(c.SchemaParts[name]).String())
+	}
 	number(b, "min_bytes", c.MinBytes)
 	number(b, "max_bytes", c.MaxBytes)
 	number(b, "min_items", int64(c.MinItems))
@@ -104,6 +130,7 @@ func contractLines(b *bytes.Buffer, c *lang.Contract, files Files) error {
 	}
 	for _, n := range c.Preserves {
 		list(b, "preserve", append([]string{n.From, n.Key}, n.Fields...))
+		line(b, "preserve_path", n.Path)
 	}
 	flag(b, "approval", c.Approval)
 	flag(b, "warn", c.Severity == "warn")

@@ -14,9 +14,9 @@ import (
 func full() lang.Contract {
 	return lang.Contract{
 		Name: "c", Kind: "json", Schema: "s.json", SchemaDoc: []byte("{}"), MinBytes: 1, MaxBytes: 9, MinItems: 2,
-		Unique: []string{"$.id"}, Joins: []lang.ContractJoin{{Path: "$.a", To: "up:$.b"}},
+		Unique: []string{"$.id"}, Joins: []lang.ContractJoin{{Path: "$.a", To: "task.up.outputs.o:$.b"}},
 		Counts:    []lang.ContractCount{{Path: "$.c", Equals: 3}},
-		Preserves: []lang.ContractPreserve{{From: "up", Key: "id", Fields: []string{"t"}}},
+		Preserves: []lang.ContractPreserve{{From: "task.up.outputs.o", Key: "id", Fields: []string{"t"}}},
 		Approval:  true, Empty: "[]", Validate: []string{"sh", "check.sh"}, Uses: []string{"lib"}, Severity: "warn",
 	}
 }
@@ -54,9 +54,11 @@ func TestKeyFollowsWhatCanChangeAVerdict(t *testing.T) {
 		"max bytes": func(_ *lang.Output, c *lang.Contract) { c.MaxBytes = 8 },
 		"min items": func(_ *lang.Output, c *lang.Contract) { c.MinItems = 1 },
 		"unique":    func(_ *lang.Output, c *lang.Contract) { c.Unique = []string{"$.i", "d"} },
-		"join":      func(_ *lang.Output, c *lang.Contract) { c.Joins[0].To = "up:$.c" },
+		"join":      func(_ *lang.Output, c *lang.Contract) { c.Joins[0].To = "task.up.outputs.o:$.c" },
 		"count":     func(_ *lang.Output, c *lang.Contract) { c.Counts[0].Equals = 4 },
 		"preserve":  func(_ *lang.Output, c *lang.Contract) { c.Preserves[0].Fields = []string{"u"} },
+		"entries":   func(_ *lang.Output, c *lang.Contract) { c.Preserves[0].Path = "$.all" },
+		"part":      func(_ *lang.Output, c *lang.Contract) { c.SchemaParts = map[string][]byte{"p.json": []byte("true")} },
 		"approval":  func(_ *lang.Output, c *lang.Contract) { c.Approval = false },
 		"validate":  func(_ *lang.Output, c *lang.Contract) { c.Validate = []string{"sh", "-e", "check.sh"} },
 		"severity":  func(_ *lang.Output, c *lang.Contract) { c.Severity = "error" },
@@ -75,7 +77,9 @@ func TestKeyKnowsEveryBlob(t *testing.T) {
 	c := full()
 	outs := []lang.Output{{Name: "b", Path: "b", Contract: &c}, {Name: "a", Path: "a"}}
 	caps := []cache.Output{{Name: "a", Exists: true, Digest: digest.Of([]byte("a"))}, {Name: "b", Exists: true, Digest: digest.Of([]byte("b"))}}
-	up := func(s string) contract.Document { return contract.Document{Name: "up", Digest: digest.Of([]byte(s))} }
+	up := func(s string) contract.Document {
+		return contract.Document{Name: "task.up.outputs.o", Digest: digest.Of([]byte(s))}
+	}
 	k := func(outs []lang.Output, caps []cache.Output, docs ...contract.Document) cache.VerdictKey {
 		key, err := contract.KeyOf(outs, folder{}, caps, docs...)
 		require.NoError(t, err)
@@ -85,6 +89,16 @@ func TestKeyKnowsEveryBlob(t *testing.T) {
 	require.Equal(t, base, k([]lang.Output{outs[1], outs[0]}, []cache.Output{caps[1], caps[0]}, up("1")), "order does not matter")
 	require.NotEqual(t, base, k(outs, caps, up("2")))
 	require.NotEqual(t, base, k(outs, caps))
+	require.NotEqual(t, base, k(outs, caps, up("1"), up("1")), "how many there are")
+	require.NotEqual(t, k(outs, caps, up("1"), up("2")), k(outs, caps, up("2"), up("1")), "which instance said what")
+	lines := up("1")
+	lines.Lines = true
+	require.NotEqual(t, base, k(outs, caps, lines), "read another way")
+	gone := func(why string) contract.Document {
+		return contract.Document{Name: "task.up.outputs.o", State: contract.Gone, Why: why}
+	}
+	require.NotEqual(t, base, k(outs, caps, gone("a")))
+	require.Equal(t, k(outs, caps, gone("a")), k(outs, caps, gone("b")), "words do not count")
 	require.NotEqual(t, base, k(outs, caps[:1], up("1")))
 }
 
@@ -102,9 +116,9 @@ output "x"
   max_bytes 9
   min_items 2
   unique "$.id"
-  join "$.a" "up:$.b"
+  join "$.a" "task.up.outputs.o:$.b"
   count "$.c" "3"
-  preserve "up" "id" "t"
+  preserve "task.up.outputs.o" "id" "t"
   approval
   warn
   validate "sh" "check.sh"
@@ -118,7 +132,7 @@ func TestDescribe(t *testing.T) {
 	for _, want := range []string{
 		"### x\n", "Write it to `x.json`.", "Purpose: All findings.", "It may be left out.", "one JSON document",
 		"At least 1 byte.", "At most 9 bytes.", "At least 2 items.", "No two values at `$.id` are equal.",
-		"exactly 3 values at `$.c`", "Every value at `$.a` exists at `up:$.b`.", "matched by id, is kept with `t` unchanged",
+		"exactly 3 values at `$.c`", "Every value at `$.a` exists at `task.up.outputs.o:$.b`.", "matched by id, is kept with `t` unchanged",
 		"write exactly `[]`", "checked by the command `sh check.sh`", "`ufbuild contract check c x.json`", "```json\n{}\n```",
 	} {
 		require.Contains(t, got, want)

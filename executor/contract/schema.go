@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -18,10 +21,10 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// CompileSchema reports whether doc is a JSON Schema that this package can apply: right by its
-// meta schema, and without a reference that leaves the document.
-func CompileSchema(doc []byte) error {
-	_, err := compiled(doc)
+// CompileSchema reports whether the schema of c can be applied: right by its meta schema, and without a
+// reference that leaves the campaign.
+func CompileSchema(c *lang.Contract) error {
+	_, err := compiled(c)
 	return err
 }
 
@@ -40,8 +43,8 @@ type compiledSchema struct {
 // maxSchemas bounds the memory of a long-lived process that sees many edits of its schemas.
 const maxSchemas = 256
 
-func compiled(doc []byte) (*jsonschema.Schema, error) {
-	d := digest.Of(doc)
+func compiled(of *lang.Contract) (*jsonschema.Schema, error) {
+	d := schemaDigest(of)
 	schemas.Lock()
 	defer schemas.Unlock()
 	if c, ok := schemas.m[d]; ok {
@@ -50,15 +53,29 @@ func compiled(doc []byte) (*jsonschema.Schema, error) {
 	if len(schemas.m) >= maxSchemas {
 		clear(schemas.m)
 	}
-	s, err := compile(doc)
+	s, err := compile(of)
 	schemas.m[d] = compiledSchema{s, err}
 	return s, err
 }
 
-// schemaURL is the base of references inside a schema. Its scheme has no loader.
-const schemaURL = "schema://campaign/document.json"
+// schemaDigest names the schema of a contract with all its parts.
+func schemaDigest(c *lang.Contract) digest.Digest {
+	if len(c.SchemaParts) == 0 {
+		return digest.Of(c.SchemaDoc)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%q %s\n", c.Schema, digest.Of(c.SchemaDoc))
+	for _, name := range slices.Sorted(maps.Keys(c.SchemaParts)) {
+		fmt.Fprintf(&b, "%q %s\n", name, digest.Of(c.SchemaParts[name]))
+	}
+	return digest.Of(b.Bytes())
+}
 
-func compile(doc []byte) (s *jsonschema.Schema, err error) {
+// schemaBase is the base of references inside a schema: the root of the campaign.
+const schemaBase = "schema://campaign/"
+
+func compile(of *lang.Contract) (s *jsonschema.Schema, err error) {
+	doc := of.SchemaDoc
 	v, bad := parseJSON(doc)
 	if bad != nil {
 		line, col := position(doc, bad.offset)
@@ -71,28 +88,34 @@ func compile(doc []byte) (s *jsonschema.Schema, err error) {
 	}()
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(noLoader{})
-	if err := c.AddResource(schemaURL, v); err != nil {
+	c.UseLoader(partLoader(of.SchemaParts))
+	url := schemaBase + path.Clean("/" + of.Schema)[1:]
+	if err := c.AddResource(url, v); err != nil {
 		return nil, err
 	}
-	return c.Compile(schemaURL)
+	return c.Compile(url)
 }
 
-// noLoader refuses every reference out of the document: what it says would be in no verdict key.
-type noLoader struct{}
+// partLoader knows the parts of a schema and refuses every reference to something else: what it says
+// would be in no verdict key.
+type partLoader map[string][]byte
 
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("$ref %s leaves the schema: not allowed", url)
+func (l partLoader) Load(url string) (any, error) {
+	doc, ok := l[strings.TrimPrefix(url, schemaBase)]
+	if !ok || !strings.HasPrefix(url, schemaBase) {
+		return nil, fmt.Errorf("$ref %s leaves the schema: not allowed", url)
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 }
 
 // schemaRules validates a document by the contract's schema.
-func schemaRules(doc *document, c *lang.Contract, r *report) {
+func (j *judging) schemaRules(doc *document, c *lang.Contract, r *report) {
 	if len(c.SchemaDoc) == 0 {
 		return
 	}
-	s, err := compiled(c.SchemaDoc)
+	s, err := compiled(c)
 	if err != nil {
-		r.add("schema %s cannot be used: %v", c.Schema, err)
+		j.undecide(r, "schema %s cannot be used: %v", c.Schema, err) // the fault of the campaign, not of the bytes
 		return
 	}
 	if doc.lines == nil && c.Kind == "json" {

@@ -34,7 +34,7 @@ func (j *judging) validate(s *Subject, c *lang.Contract, r *report) error {
 	}
 	name := strings.Join(c.Validate, " ")
 	if j.run == nil {
-		j.undecide(c, r, "validate %s: not run", name)
+		j.undecide(r, "validate %s: not run", name)
 		return nil
 	}
 	path := s.Output.Path
@@ -52,23 +52,40 @@ func (j *judging) validate(s *Subject, c *lang.Contract, r *report) error {
 	}
 	switch {
 	case err != nil:
-		j.undecide(c, r, "validate %s: %v", name, err)
+		j.undecide(r, "validate %s: %v", name, err)
 	case exit == 1:
 		r.add("validate %s: exit 1%s", name, quoted(out))
 	case exit != 0:
-		j.undecide(c, r, "validate %s: exit %d, want 0 (pass) or 1 (fail)%s", name, exit, quoted(out))
+		j.undecide(r, "validate %s: exit %d, want 0 (pass) or 1 (fail)%s%s", name, exit, exitWords(exit), quoted(out))
 	}
 	return nil
 }
 
 // undecide notes that a rule could not be judged; for a warning that is a warning too.
-func (j *judging) undecide(c *lang.Contract, r *report, format string, args ...any) {
-	m := r.prefix + ": " + fmt.Sprintf(format, args...)
-	if c.Severity == "warn" {
-		j.warned = append(j.warned, m)
+func (j *judging) undecide(r *report, format string, args ...any) {
+	if r.warn {
+		j.leaveOut(r, format, args...)
 		return
 	}
-	j.undecided = append(j.undecided, m)
+	j.undecided = append(j.undecided, r.prefix+": "+fmt.Sprintf(format, args...))
+}
+
+// leaveOut notes that a rule was not applied, and why that is all right.
+func (j *judging) leaveOut(r *report, format string, args ...any) {
+	j.warned = append(j.warned, r.prefix+": "+fmt.Sprintf(format, args...))
+}
+
+// exitWords says what a shell means by the exit codes that it gives itself.
+func exitWords(exit int) string {
+	switch {
+	case exit == 126:
+		return "; a program could not be run"
+	case exit == 127:
+		return "; a program was not found"
+	case exit > 128 && exit <= 128+64:
+		return fmt.Sprintf("; a program was ended by signal %d", exit-128)
+	}
+	return ""
 }
 
 func quoted(out string) string {
