@@ -266,11 +266,7 @@ func expand(cas cache.CAS, outs []cache.Output, specs []OutPath) ([]cache.Entry,
 	var want []cache.Entry
 	for _, o := range outs {
 		if o.Tree && !o.Digest.IsZero() {
-			text, err := cache.ReadAll(cas, o.Digest, -1)
-			if err != nil {
-				return nil, err
-			}
-			tree, err := cache.DecodeTree(text)
+			tree, err := cache.ReadTree(cas, o.Digest)
 			if err != nil {
 				return nil, err
 			}

@@ -92,7 +92,10 @@ func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
 		return nil, kindError(path, st.Mode)
 	}
 	e.sig = signatureOf(&st)
-	d, err := readDigest(fd, st.Size)
+	d, err := readDigest(file, st.Size)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, pathError("read", path, err)
 	}
@@ -106,8 +109,12 @@ func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
 	return e, nil
 }
 
-// readDigest hashes an open file from its beginning.
-func readDigest(fd int, size int64) (digest.Digest, error) {
+// readDigest hashes an open file from its beginning. A large one that ends early is io.ErrUnexpectedEOF.
+func readDigest(file *os.File, size int64) (digest.Digest, error) {
+	if size >= digest.PartsFrom {
+		return digest.FromReaderAt(file, size)
+	}
+	fd := int(file.Fd())
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	if size < int64(len(*buf)) {

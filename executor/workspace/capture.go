@@ -227,19 +227,35 @@ func (c *capture) masker() *Masker {
 // tree captures a snapshot of everything that matches. Directories count where they are empty or have
 // a mode of their own.
 func (c *capture) tree(o Output) (cache.Output, error) {
-	var tree cache.Tree
+	var found []*found
 	for i := range c.scan.found {
-		f := &c.scan.found[i]
-		if !matches(o.Tree, f.path) {
-			continue
+		if f := &c.scan.found[i]; matches(o.Tree, f.path) {
+			found = append(found, f)
 		}
-		e, ok, err := c.entry(o.Name, f)
-		if err != nil {
-			return cache.Output{}, err
-		}
-		if ok {
-			tree.Entries = append(tree.Entries, e)
-			c.taken[f.path] = true
+	}
+	type taken struct {
+		entry    cache.Entry
+		ok       bool
+		problems []string
+	}
+	all := make([]taken, len(found))
+	err := each(len(found), func(i int) error {
+		one := *c // with problems of its own, so that their order is that of the paths
+		one.out.Problems = nil
+		var err error
+		all[i].entry, all[i].ok, err = one.entry(o.Name, found[i])
+		all[i].problems = one.out.Problems
+		return err
+	})
+	if err != nil {
+		return cache.Output{}, err
+	}
+	var tree cache.Tree
+	for i := range all {
+		c.out.Problems = append(c.out.Problems, all[i].problems...)
+		if all[i].ok {
+			tree.Entries = append(tree.Entries, all[i].entry)
+			c.taken[found[i].path] = true
 		}
 	}
 	for _, dir := range c.scan.trouble {
@@ -248,6 +264,17 @@ func (c *capture) tree(o Output) (cache.Output, error) {
 	c.compare(&tree, o.Tree)
 	d, err := putTree(c.cas, tree)
 	return cache.Output{Name: o.Name, Tree: true, Exists: len(tree.Entries) > 0, Digest: d}, err
+}
+
+// unread captures a file without reading it, when its bytes are known and in the store. An inherited file was
+// verified as it was laid, so the store has it. What came from the project may be there, and may hold a secret.
+func (c *capture) unread(f *found) (digest.Digest, bool, error) {
+	was, ok := c.laid.untouched(f)
+	if !ok || was.source && c.masking {
+		return was.digest, false, nil
+	}
+	ok, err := c.cas.Has(was.digest)
+	return was.digest, ok, wrap("capture", f.path, err)
 }
 
 func matches(globs []string, p string) bool {
@@ -277,12 +304,17 @@ func (c *capture) entry(output string, f *found) (cache.Entry, bool, error) {
 		}
 		return cache.Entry{Path: f.path, Kind: cache.Link, Target: target}, true, nil
 	case unix.S_IFREG:
+		e.Kind = cache.File
+		var known bool
+		var err error
+		if e.Digest, known, err = c.unread(f); known || err != nil {
+			return e, known, err
+		}
 		fd, err := c.open(f.path, unix.RESOLVE_NO_SYMLINKS)
 		if err != nil {
 			return e, false, c.cannotOpen(output, f.path, err)
 		}
 		defer unix.Close(fd)
-		e.Kind = cache.File
 		e.Digest, _, err = c.store(output, f.path, fd)
 		return e, err == nil && !e.Digest.IsZero(), err
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"io"
+	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +16,8 @@ const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
-// copySource copies a file below the root and checks its bytes on the way. A large file is cloned
-// where the file system can, and the clone is what is checked: nobody else writes to it.
+// copySource copies a file below the root and checks its bytes. Of a large file the copy is checked, a clone
+// where the file system can: nobody else writes to it.
 func copySource(root, to int, path string, want digest.Digest) error {
 	from, err := openBeneath(root, path, unix.O_RDONLY|openFlags, 0, 0)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EXDEV) || errors.Is(err, unix.ELOOP) {
@@ -43,16 +44,17 @@ func copySource(root, to int, path string, want digest.Digest) error {
 	return nil
 }
 
-// copyChecked copies from one open file to another and returns the digest of what was copied.
+// copyChecked copies from one open file to another and returns the digest of what was copied. A large file
+// is copied by the kernel and then read from the copy, on all processors.
 func copyChecked(from, to int, size int64) (digest.Digest, error) {
-	cloned := size > bufferSize && unix.IoctlFileClone(to, from) == nil
-	if cloned {
-		h, err := openClone(to)
-		if err != nil {
+	if size > bufferSize && unix.IoctlFileClone(to, from) == nil {
+		return copied(to, size)
+	}
+	if size >= digest.PartsFrom {
+		if err := copyRange(from, to, size); err != nil {
 			return digest.Digest{}, err
 		}
-		defer unix.Close(h)
-		from = h
+		return copied(to, size)
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
@@ -70,13 +72,46 @@ func copyChecked(from, to int, size int64) (digest.Digest, error) {
 		}
 		h.Write((*buf)[:n])
 		off += int64(n)
-		if cloned {
-			continue
-		}
 		if err := writeAll(to, (*buf)[:n]); err != nil {
 			return digest.Digest{}, err
 		}
 	}
+}
+
+// copyRange copies the first size bytes, or as many as there are, without taking them through this process
+// where the file systems can.
+func copyRange(from, to int, size int64) error {
+	for off := int64(0); off < size; {
+		at := off
+		n, err := unix.CopyFileRange(from, &at, to, nil, int(min(size-off, 1<<30)), 0)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP):
+			return copyBlob(to, io.LimitReader(&fdReader{fd: from, off: off}, size-off))
+		case err != nil:
+			return err
+		case n == 0:
+			return nil
+		}
+		off += int64(n)
+	}
+	return nil
+}
+
+// copied is the digest of a copy that is still open for writing; zero when it has not the wanted size.
+func copied(fd int, size int64) (digest.Digest, error) {
+	again, err := openClone(fd)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	f := os.NewFile(uintptr(again), "copy")
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() != size {
+		return digest.Digest{}, err
+	}
+	return digest.FromReaderAt(f, size)
 }
 
 // openClone opens a file that is open for writing once more for reading.

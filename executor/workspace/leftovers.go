@@ -62,11 +62,20 @@ func (c *capture) leftover(f *found) (cache.Entry, bool, error) {
 
 // is reports whether a file or link is one that was laid, and as it was laid.
 func (l *Laid) is(f *found) bool {
-	if l.stats == nil {
+	if l.files == nil {
 		return f.st.Ctim.Nano() < l.before
 	}
-	was, ok := l.stats[f.path]
-	return ok && was == stampFrom(&f.st)
+	was, ok := l.files[f.path]
+	return ok && was.stamp == stampFrom(&f.st)
+}
+
+// untouched returns what is known of the bytes of a file that the task was given and did not write to. By the
+// racy rule that is not said of a file as young as the moment when all was laid: it may have been written once
+// more within a tick of the clock, without any trace.
+func (l *Laid) untouched(f *found) (laidFile, bool) {
+	was, ok := l.files[f.path]
+	ok = ok && !was.digest.IsZero() && was.stamp == stampFrom(&f.st) && max(was.stamp.mtime, was.stamp.ctime) < l.end
+	return was, ok
 }
 
 // guessLaid tells what another process laid by the clock of the file system: everything that is older

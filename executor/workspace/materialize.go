@@ -20,9 +20,17 @@ import (
 
 // Laid is what Materialize laid. Capture needs it to tell what the task made from what it was given.
 type Laid struct {
-	stats     map[string]stamp       // of files and links, as they were when laid
-	before    int64                  // without stats: what did not change since this time, in ns, was laid
+	files     map[string]laidFile    // files and links, as they were when laid; nil when another process laid them
+	end       int64                  // coarse file-system time, in ns, when all was laid
+	before    int64                  // without files: what did not change since this time, in ns, was laid
 	inherited map[string]cache.Entry // of trees at the root, by path
+}
+
+// laidFile is what is known of a file or link that was laid.
+type laidFile struct {
+	stamp  stamp
+	digest digest.Digest // of bytes that were checked against it as they were laid; zero for links and given bytes
+	source bool          // the bytes came from below Spec.Root
 }
 
 // item is one path to lay.
@@ -114,13 +122,9 @@ func (l *layer) collect() error {
 
 // addTree adds the entries of a stored tree.
 func (l *layer) addTree(m Mount, mount bool) error {
-	text, err := cache.ReadAll(l.cas, m.Digest, -1)
+	tree, err := cache.ReadTree(l.cas, m.Digest)
 	if err != nil {
 		return fmt.Errorf("materialize tree: %w", err)
-	}
-	tree, err := cache.DecodeTree(text)
-	if err != nil {
-		return fmt.Errorf("materialize tree %s: %w", m.Digest, err)
 	}
 	if m.Path != "" {
 		l.items = append(l.items, item{path: m.Path, kind: cache.Dir, mode: 0o755})
@@ -209,12 +213,13 @@ func (l *layer) layAll() error {
 			return wrap("make link", it.path, err)
 		}
 	}
-	l.laid.stats = make(map[string]stamp, len(l.items))
+	l.laid.files = make(map[string]laidFile, len(l.items))
 	for i, it := range l.items {
 		if it.kind != cache.Dir {
-			l.laid.stats[it.path] = stamps[i]
+			l.laid.files[it.path] = laidFile{stamps[i], it.digest, it.source}
 		}
 	}
+	l.laid.end = coarseNow()
 	return l.chmodDirs(dirs)
 }
 

@@ -30,4 +30,13 @@ func stampAt(dir int, path string) (stamp, error) {
 	return stampFrom(&st), err
 }
 
+// coarseNow is the clock that the kernel stamps files with; 0 where there is none, and then no stamp is older.
+func coarseNow() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &ts); err != nil {
+		return 0
+	}
+	return ts.Nano()
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }
