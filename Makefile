@@ -4,10 +4,13 @@ GO ?= go
 FUZZTIME ?= 20s
 BENCH ?= .
 
-.PHONY: build test check golden fuzz bench crash
+.PHONY: build man test check golden fuzz bench crash
 
 build: ## the program at bin/ufbuild
 	$(GO) build -o bin/ufbuild ./cmd/ufbuild
+
+man: ## the manual pages at bin/man/man1; MANPATH=bin/man: man ufbuild-build
+	$(GO) test ./cmd/ufbuild -run TestManPages -count 1 -man $(CURDIR)/bin/man/man1
 
 test: ## every test
 	$(GO) test ./...

@@ -10,7 +10,7 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3 // settings of imported projects, with line numbers
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: what a user types, as scripts
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // JSON Schema 2020-12; reports all errors with pointers, never fetches
-	github.com/spf13/cobra v1.10.2 // verbs, help, completion
+	github.com/spf13/cobra v1.10.2 // verbs, help, completion; manual pages, in a test
 	github.com/spf13/pflag v1.0.9 // flag values of our own for cobra
 	github.com/stretchr/testify v1.12.1 // assertions of tests
 	github.com/zclconf/go-cty v1.20.0 // values with unknowns and marks; what HCL evaluates to
@@ -26,10 +26,12 @@ require (
 
 require (
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/google/go-cmp v0.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.0.12 // indirect
 	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 )
