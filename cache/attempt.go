@@ -89,6 +89,7 @@ type Captured struct {
 	Usage              Usage         `json:"usage,omitzero"`
 	Duration           time.Duration `json:"duration,omitempty"` // ns, monotonic
 	Sandbox            string        `json:"sandbox,omitempty"`
+	Enforced           []string      `json:"enforced,omitempty"` // what was withheld from the process and by what, one phrase each
 	Where              string        `json:"where,omitempty"`    // "local" or the name of a remote
 	Problems           []string      `json:"problems,omitempty"` // why an output is not what it was declared to be, or the program did not start
 }

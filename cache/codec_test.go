@@ -21,7 +21,7 @@ func samples() []Record {
 			Feedback: d, Rung: "r", Owner: Owner{PID: 1, BootID: "b", StartTime: 2}, Workspace: "/w", StartedAt: now}),
 		CapturedRecord(k, 2, Captured{Exit: -1, Signal: "SIGKILL", StoppedBy: "idle", Outputs: []Output{{Name: "o", Exists: true, Tree: true,
 			Digest: d, Mode: 0o755}}, Leftovers: d, LeftoversTruncated: true, Log: d, Usage: Usage{InputTokens: &n, CachedTokens: &n,
-			OutputTokens: &n, CostUSD: &cost, Model: "m", Session: "s"}, Duration: 3, Problems: []string{"p"}, Sandbox: "s", Where: "w"}),
+			OutputTokens: &n, CostUSD: &cost, Model: "m", Session: "s"}, Duration: 3, Problems: []string{"p"}, Sandbox: "s", Enforced: []string{"e"}, Where: "w"}),
 		EndedRecord(k, 3, Rejected, "m", now),
 		VerdictRecord(k, 4, Verdict{Key: VerdictKeyOf(nil, nil), Pass: true, Inconclusive: true, Messages: []string{"a", ""}, Warnings: []string{"w"}, Round: 2}),
 		DiscardRecord(k, 5, Discard{ID: "i", Who: "w", Why: "y", Campaign: "/c", When: now}),

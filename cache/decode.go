@@ -123,6 +123,8 @@ func (d *decoder) captured(c *Captured) {
 			c.Problems = d.strings(c.Problems)
 		case "sandbox":
 			c.Sandbox = d.string()
+		case "enforced":
+			c.Enforced = d.strings(c.Enforced)
 		case "where":
 			c.Where = d.string()
 		default:

@@ -42,6 +42,8 @@ type Action struct {
 	Budget    lang.Budget        `manifest:"out"` // what one attempt may use
 	Sandbox   string             `manifest:"out"` // what it may not do changes no key
 	Writable  []string           `manifest:"out"`
+	Readable  []string           `manifest:"out"`
+	NoNetwork bool               `manifest:"out"`
 }
 
 // AgentChoice is the part of an agent and profile that can change what a prompt produces.

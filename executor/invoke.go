@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"sort"
 	"strconv"
@@ -37,7 +38,8 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 	a := dec.Action
 	inv := &Invocation{
 		Address: a.Address, Key: at.Key, Ordinal: at.Ordinal, Build: b.Build, Root: b.Campaign.Root, Dir: at.Workspace,
-		Mode: a.Mode, GitInit: a.GitInit, Sandbox: a.Sandbox, Writable: a.Writable, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
+		Mode: a.Mode, GitInit: a.GitInit, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
+		Sandbox: a.Sandbox, Writable: a.Writable, Readable: a.Readable, NoNetwork: a.NoNetwork,
 	}
 	inv.Mask = b.secretValues(a)
 	if err := b.StorePinned(a); err != nil {
@@ -147,6 +149,9 @@ func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]st
 	env["UF_ATTEMPT"] = b.Build + ":" + strconv.Itoa(at.Ordinal)
 	env["UF_OUT"] = ws
 	env["GIT_CEILING_DIRECTORIES"] = at.Workspace
+	if _, set := env["GIT_CONFIG_GLOBAL"]; a.Sandbox == "strict" && !set {
+		env["GIT_CONFIG_GLOBAL"] = os.DevNull // git does not start when a file in the home cannot be read
+	}
 	if a.Kind == lang.Prompt {
 		env["UF_PROMPT"] = filepath.Join(ws, filepath.FromSlash(agent.PromptPath))
 		env[CampaignVariable] = b.Campaign.Root

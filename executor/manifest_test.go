@@ -43,6 +43,8 @@ var changesOf = map[string]func(*Action){
 	"Sandbox":   func(a *Action) { a.Sandbox = "writes" },
 	"Writable":  func(a *Action) { a.Writable = []string{"/tmp"} },
 	"Compared":  func(a *Action) { a.Compared = []Compared{{File: "goals.json"}} },
+	"Readable":  func(a *Action) { a.Readable = []string{"/srv"} },
+	"NoNetwork": func(a *Action) { a.NoNetwork = true },
 	"Contracts": func(a *Action) { a.Contracts = []lang.Output{{Name: "findings"}} },
 }
 

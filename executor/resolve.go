@@ -101,7 +101,8 @@ func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
 		Inplace: inst.Workspace.Mode == lang.ModeInplace, GitInit: inst.Workspace.Git == "init",
 		Address: inst.Address, Mode: inst.Workspace.Mode, PassEnv: inst.PassEnv, Secrets: r.Secrets,
 		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs, Budget: inst.Budget,
-		Sandbox: inst.Workspace.Sandbox, Writable: inst.Workspace.Writable,
+		Sandbox: inst.Workspace.Sandbox, Writable: inst.Workspace.Writable, Readable: inst.Workspace.Readable,
+		NoNetwork: !inst.Workspace.Network,
 	}
 	if inst.OnTimeout == "accept" {
 		a.Accepted = inst.Timeout

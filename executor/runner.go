@@ -25,9 +25,12 @@ type Invocation struct {
 	// GitInit makes the workspace a git repository with one commit of what was laid. It means nothing in place.
 	GitInit bool
 	// Sandbox is "off" (or ""), "writes" or "strict"; with it the task writes only in its workspace, its temporary
-	// directory and at or below Writable. What cannot be enforced is an error, and nothing runs.
-	Sandbox  string
-	Writable []string // absolute, "~/…", or relative to Root
+	// directory and at or below Writable, and with "strict" it reads only there, at or below Readable, and what belongs to
+	// the system. What cannot be enforced is an error, and nothing runs.
+	Sandbox   string
+	Writable  []string // absolute, "~/…", or relative to Root
+	Readable  []string // the same
+	NoNetwork bool     // the task reaches nothing but itself; refused like Sandbox where it cannot be had
 
 	Argv  []string // the program and its arguments, resolved on PATH of Env by the runner
 	Env   []string // "NAME=value", complete: the child gets these and nothing else

@@ -90,8 +90,12 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	}
 	n := s.nodes[m.id]
 	n.made++
+	var enforced []string
+	if at.Captured != nil {
+		enforced = at.Captured.Enforced
+	}
 	s.emit(event.Event{
-		Kind: event.AttemptEnded, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
+		Kind: event.AttemptEnded, Enforced: enforced, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
 		N:       len(s.b.View.History[inst.Address]) + n.made,
 		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration,
 	})

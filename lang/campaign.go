@@ -329,6 +329,7 @@ type Workspace struct {
 	Sandbox   string // "off", "writes" or "strict"
 	Network   bool
 	Writable  []string
+	Readable  []string
 }
 
 // Export copies an output into the project on request.

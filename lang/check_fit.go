@@ -135,3 +135,18 @@ func constantLoops(d *taskDef) bool {
 	}
 	return a.constant.AsBigFloat().IsInt() && a.constant.Equals(cty.NumberIntVal(1)).True()
 }
+
+// checkInplace says what a task gives up that runs in the project itself.
+func (l *loader) checkInplace(d *taskDef, w *Workspace) {
+	a := l.workspaceArg(d, "mode")
+	if w.Mode != ModeInplace || a == nil {
+		return
+	}
+	if w.Sandbox == "strict" {
+		l.error("UF8203", a.place, "A task that runs in place can read all of the project, so sandbox = \"strict\" cannot hold.").
+			hint("Use mode = \"inputs\" or \"repo\", or sandbox = \"writes\" for this task.")
+		return
+	}
+	l.warn("UF8204", a.place, "task.%s runs in the project itself: what it reads without declaring it is in no key, and what it writes beside its outputs stays.", d.task.Name).
+		hint("Use mode = \"inputs\" or \"repo\" where the task can be isolated.")
+}

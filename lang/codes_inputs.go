@@ -242,4 +242,45 @@ task "change" {
   }
 }
 `},
+	{
+		Code: "UF8203", Title: "Strict sandbox in place",
+		Explanation: `
+A task with mode = "inplace" runs in the directory of the campaign, where every file of the project can be read.
+sandbox = "strict" promises that nothing undeclared is read, which cannot hold there. It is refused rather than
+weakened.`,
+		Bad: `
+task "build" {
+  command = ["make"]
+  workspace {
+    mode    = "inplace"
+    sandbox = "strict"
+  }
+}
+`, Good: `
+task "build" {
+  command = ["make"]
+  workspace {
+    mode    = "repo"
+    sandbox = "strict"
+  }
+}
+`},
+	{
+		Code: "UF8204", Title: "Task in place", Severity: Warning,
+		Explanation: `
+A task with mode = "inplace" runs in the directory of the campaign. Its outputs are checked and captured like any
+others, and its declared inputs are hashed again when it ends; a change of one means that nothing is stored. The
+rest is on you: files that it reads without declaring them change no key, what it writes beside its outputs stays,
+and two such tasks can meet. Where that is meant, a comment "# ufbuild:ignore UF8204" on the line of mode says so.`,
+		Bad: `
+task "build" {
+  command = ["make"]
+  workspace { mode = "inplace" }
+}
+`, Good: `
+task "build" {
+  command = ["make"]
+  workspace { mode = "repo" }
+}
+`},
 }

@@ -103,7 +103,7 @@ func TestDecodeInstance(t *testing.T) {
 	require.Equal(t, Workspace{
 		Mode: ModeRepo, Include: []string{"src/**"}, Exclude: []string{"src/gen/**"},
 		Inherit:   []Address{{Task: "worker", Key: "y", Matrix: "cheap", Loop: 0, Looped: true}},
-		Deletions: "any", Git: "init", Sandbox: "strict", Network: true, Writable: []string{"/tmp/cache"},
+		Deletions: "any", Git: "init", Sandbox: "strict", Network: true, Writable: []string{"/tmp/cache"}, Readable: []string{"~/.cache"},
 	}, i.Workspace)
 	first := instanceAt(t, c, "first")
 	require.Equal(t, "writes", first.Workspace.Sandbox, "the campaign's default")

@@ -104,9 +104,10 @@ var workspaceSchema = &Block{
 		{Name: "prefer", Type: "task or list of tasks", Phase: Static, Manifest: true, Doc: "Whose content wins where two trees changed one file."},
 		{Name: "deletions", Type: "string", Phase: PlanTime, Manifest: true, Default: "all", Doc: "all or any: whether one parent's deletion wins."},
 		{Name: "git", Type: "string", Phase: PlanTime, Manifest: true, Default: "none", Doc: "none or init."},
-		{Name: "sandbox", Type: "string", Phase: PlanTime, Default: "off", Doc: "off, writes or strict."},
-		{Name: "network", Type: "bool", Phase: PlanTime, Default: "true", Doc: "Whether the network can be reached."},
-		{Name: "writable", Type: "list(string)", Phase: PlanTime, Doc: "Further paths that may be written."},
+		{Name: "sandbox", Type: "string", Phase: PlanTime, Default: "off", Doc: "off, writes (nothing is written elsewhere) or strict (nor read)."},
+		{Name: "network", Type: "bool", Phase: PlanTime, Default: "true", Doc: "false: the task reaches nothing but itself."},
+		{Name: "writable", Type: "list(string)", Phase: PlanTime, Doc: "Further paths that may be written, and read."},
+		{Name: "readable", Type: "list(string)", Phase: PlanTime, Doc: "Further paths that strict lets be read."},
 	},
 }
 

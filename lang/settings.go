@@ -199,6 +199,8 @@ func (l *loader) decodeWorkspace(s *scope, d *taskDef, i *Instance) {
 	w.Sandbox = l.wantEnum(s, l.workspaceArg(d, "sandbox"), "UF2110", "off", "writes", "strict")
 	w.Network = l.wantBool(s, l.workspaceArg(d, "network"), true)
 	w.Writable = l.wantStrings(s, l.workspaceArg(d, "writable"))
+	w.Readable = l.wantStrings(s, l.workspaceArg(d, "readable"))
+	l.checkInplace(d, w)
 }
 
 func (l *loader) decodeExports(s *scope, d *taskDef, i *Instance) {

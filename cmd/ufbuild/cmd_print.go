@@ -216,9 +216,10 @@ func (f *fields) workspace(w lang.Workspace) {
 	f.flag("workspace.git", w.Git == "init", false)
 	if w.Sandbox != "off" {
 		f.text("workspace.sandbox", w.Sandbox)
-		f.flag("workspace.network", w.Network, false)
 		f.list("workspace.writable", w.Writable)
+		f.list("workspace.readable", w.Readable)
 	}
+	f.flag("workspace.network", w.Network, true)
 }
 
 func addressNames(as []lang.Address) []string {

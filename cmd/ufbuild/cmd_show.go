@@ -186,6 +186,9 @@ func capturedRows(c *cache.Captured) [][]string {
 	if c.Sandbox != "" && c.Sandbox != "off" {
 		rows = append(rows, []string{"sandbox", c.Sandbox})
 	}
+	if len(c.Enforced) > 0 {
+		rows = append(rows, []string{"enforced", strings.Join(c.Enforced, ", ")})
+	}
 	for _, o := range c.Outputs {
 		what := "not produced"
 		if o.Exists {

@@ -6,11 +6,13 @@ import (
 
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/local"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// checkRequired looks for the programs that tasks need before anything runs: an agent that is not
+// checkRequired looks for the programs and the limits that tasks need before anything runs: an agent that is not
 // installed is better known now than after the tasks before it are paid for. What is fresh needs nothing.
 func (s *session) checkRequired(ids []graph.NodeID) error {
 	missing := map[lang.Address][]string{}
@@ -21,8 +23,11 @@ func (s *session) checkRequired(ids []graph.NodeID) error {
 		}
 		for _, name := range append(programOf(inst), inst.Requires...) {
 			if !s.app.onPath(name) {
-				missing[inst.Address] = append(missing[inst.Address], name)
+				missing[inst.Address] = append(missing[inst.Address], fmt.Sprintf("%q, which is not on PATH", name))
 			}
+		}
+		if err := unenforceable(inst); err != nil {
+			missing[inst.Address] = append(missing[inst.Address], fmt.Sprintf("what this machine cannot do: %v", err))
 		}
 	}
 	if len(missing) == 0 {
@@ -39,17 +44,28 @@ func (s *session) checkRequired(ids []graph.NodeID) error {
 		if r.State != executor.WouldRun && r.State != executor.Unknown {
 			continue
 		}
-		for _, name := range missing[r.Address] {
-			if !told[name] {
-				told[name] = true
-				lines = append(lines, fmt.Sprintf("%s needs %q, which is not on PATH", r.Address, name))
+		for _, what := range missing[r.Address] {
+			if !told[what] {
+				told[what] = true
+				lines = append(lines, fmt.Sprintf("%s needs %s", r.Address, what))
 			}
 		}
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	return fmt.Errorf("check required commands: %s\nhint: install them, or build other targets", strings.Join(lines, "\n"))
+	return fmt.Errorf("check what tasks need: %s\nhint: install what is missing, or build other targets; `ufbuild doctor` lists what is here", strings.Join(lines, "\n"))
+}
+
+// unenforceable says which limit of a task cannot be had on this machine.
+func unenforceable(inst *lang.Instance) error {
+	if err := sandbox.Check(sandbox.Level(inst.Workspace.Sandbox)); err != nil {
+		return err
+	}
+	if !inst.Workspace.Network {
+		return local.CheckNoNetwork()
+	}
+	return nil
 }
 
 // missingCommands warns of commands that are not on PATH here, once for each task and command.

@@ -39,6 +39,9 @@ func TestScripts(t *testing.T) {
 			if name == "landlock" { // whether this machine can keep a task from writing elsewhere
 				return sandbox.Check(sandbox.Writes) == nil, nil
 			}
+			if name == "nonetwork" { // whether it can keep a task from the network
+				return local.CheckNoNetwork() == nil, nil
+			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},
 	})

@@ -19,7 +19,7 @@ const (
 	NodeDecided    Kind = "node_decided"    // State is fresh or stale; Reason for stale
 	AttemptStarted Kind = "attempt_started" // Ordinal, Key
 	AttemptOutput  Kind = "attempt_output"  // Text is a chunk of the log, masked
-	AttemptEnded   Kind = "attempt_ended"   // Outcome, Message, Duration
+	AttemptEnded   Kind = "attempt_ended"   // Outcome, Message, Duration, Enforced
 	NodeDone       Kind = "node_done"       // State is fresh, ran, failed, skipped or cancelled
 	PoolPaused     Kind = "pool_paused"     // Account, Until (zero: until a person acts), Message; Text says it all
 	PoolResumed    Kind = "pool_resumed"    // Account, Text
@@ -42,7 +42,8 @@ type Event struct {
 	Outcome  string         `json:"outcome,omitempty"`
 	Message  string         `json:"message,omitempty"`
 	Text     string         `json:"text,omitempty"`
-	Account  string         `json:"account,omitempty"` // "pool NAME", or "agent NAME" of one without a pool
+	Account  string         `json:"account,omitempty"`  // "pool NAME", or "agent NAME" of one without a pool
+	Enforced []string       `json:"enforced,omitempty"` // what was withheld from the process and by what
 	Until    time.Time      `json:"until,omitzero"`
 	Duration time.Duration  `json:"duration_ns,omitempty"`
 	Total    int            `json:"total,omitempty"`

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
 
@@ -33,7 +34,7 @@ type ending struct {
 	stoppedBy string
 	duration  time.Duration
 	problems  []string
-	sandbox   string // what was enforced; "" when no program ran
+	limits    *sandbox.Limits // what was enforced; nil when no program ran
 }
 
 // process is the running program of one attempt.
@@ -78,8 +79,9 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return ending{}, err
 	}
 	begin := time.Now()
+	limits := limitsOf(inv, path, dir)
 	runtime.LockOSThread() // see forkExec; wait unlocks
-	p, err := r.start(inv, path, dir, stream)
+	p, err := r.start(inv, path, dir, limits, stream)
 	stream.started()
 	if err != nil {
 		runtime.UnlockOSThread()
@@ -91,8 +93,14 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return notStarted(log, output, exit, why)
 	}
 	end, err := r.wait(ctx, p, inv, stream)
-	end.duration, end.sandbox = time.Since(begin), string(level(inv))
-	return end, err
+	if err != nil {
+		return end, err
+	}
+	end.duration, end.limits = time.Since(begin), limits
+	if end.exit != 0 && !limits.None() {
+		return end, end.explain(log, output, dir)
+	}
+	return end, nil
 }
 
 func program(argv []string) string {
@@ -115,7 +123,7 @@ func notStarted(log *effect.File, output func([]byte), exit int, why string) (en
 }
 
 // start spawns the program and makes it known.
-func (r *Runner) start(inv *executor.Invocation, path, dir string, s *stream) (*process, error) {
+func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandbox.Limits, s *stream) (*process, error) {
 	stdin, err := r.stdin(inv.Stdin)
 	if err != nil {
 		return nil, err
@@ -138,18 +146,41 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, s *stream) (*
 	defer p.mu.Unlock()
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
-	path, argv, err := sandboxed(inv, path, dir)
-	if err != nil {
-		r.setRunning(p, false)
-		return nil, err
+	var pid int
+	if limits.None() {
+		pid, err = forkExec(path, inv.Argv, attr)
+	} else {
+		pid, err = startLimited(limits, path, inv.Argv, attr)
 	}
-	pid, err := forkExec(path, argv, attr)
 	if err != nil {
 		r.setRunning(p, false)
 		return nil, err
 	}
 	p.pid.Store(int64(pid))
 	return p, nil
+}
+
+// startLimited starts a program under limits and returns when they hold and it is executed.
+func startLimited(l *sandbox.Limits, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	s, err := limit(l, path, argv)
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	attr.Files = append(attr.Files, s.theirs.Fd())
+	if l.NoNetwork {
+		apart(attr.Sys)
+	}
+	pid, err := forkExec(s.exe, s.argv, attr)
+	if err != nil {
+		return 0, fmt.Errorf("make sandbox: %v", err) // the words of startFailure are about the task's program
+	}
+	if err := s.started(); err != nil {
+		var status syscall.WaitStatus
+		_, waitErr := wait4(pid, &status)
+		return 0, errors.Join(err, waitErr)
+	}
+	return pid, nil
 }
 
 func (r *Runner) setRunning(p *process, running bool) {

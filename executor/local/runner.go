@@ -149,10 +149,11 @@ func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cac
 	if err != nil {
 		return cache.Captured{}, err
 	}
+	level, enforced := end.enforced()
 	return cache.Captured{
 		Exit: end.exit, Signal: end.signal, StoppedBy: end.stoppedBy, Duration: end.duration,
 		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated,
-		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local", Sandbox: end.sandbox,
+		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local", Sandbox: level, Enforced: enforced,
 	}, nil
 }
 

@@ -1,12 +1,12 @@
 package local
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -20,45 +20,63 @@ import (
 
 // sandboxName is argv[0] of this program when it limits itself and then executes the task's program:
 //
-//	ufbuild-sandbox COUNT WRITABLE… PROGRAM ARGV…
+//	ufbuild-sandbox LIMITS PROGRAM ARGV…
+//
+// LIMITS are those of the sandbox package, as JSON. Without a program it only tries them.
 const sandboxName = "ufbuild-sandbox"
 
-// exitSandbox is the exit code when the limits could not be set. No program ran.
-const exitSandbox = 125
+// handshakeFD is where the program between tells that it failed. The kernel closes it when the task's program is
+// executed, so that silence means that all limits hold.
+const handshakeFD = 3
 
 // checkSandbox says why the sandbox that an attempt asks for cannot be had here. Nothing runs with less.
 func (r *Runner) checkSandbox(inv *executor.Invocation) error {
-	if level(inv) == sandbox.Off {
+	if !isLimited(inv) {
 		return nil
 	}
-	err := sandbox.Check(level(inv))
-	if err == nil && !r.opts.Watchdog {
+	err := sandbox.Check(sandbox.Level(inv.Sandbox))
+	switch {
+	case err == nil && !r.opts.Watchdog:
 		err = errors.New("enforce sandbox: this program cannot start itself again")
+	case err == nil && inv.NoNetwork:
+		err = CheckNoNetwork()
 	}
 	if err != nil {
-		return fmt.Errorf("%w\nhint: set workspace.sandbox = \"off\" to run without", err)
+		return fmt.Errorf("%w\nhint: %s", err, sandboxHint(inv))
 	}
-	for _, p := range writable(inv) {
+	for _, p := range places(inv, inv.Writable) {
 		if _, err := os.Stat(p); err != nil {
 			return fmt.Errorf("make sandbox: %w\nhint: paths of workspace.writable must exist before the task starts", err)
+		}
+	}
+	for _, p := range places(inv, inv.Readable) {
+		if _, err := os.Stat(p); err != nil {
+			return fmt.Errorf("make sandbox: %w\nhint: paths of workspace.readable must exist before the task starts", err)
 		}
 	}
 	return nil
 }
 
-func level(inv *executor.Invocation) sandbox.Level {
-	if inv.Sandbox == "" {
-		return sandbox.Off
+func sandboxHint(inv *executor.Invocation) string {
+	if inv.NoNetwork && sandbox.Check(sandbox.Level(inv.Sandbox)) == nil {
+		return "set workspace.network = true to run with it; `ufbuild doctor` says what this machine can enforce"
 	}
-	return sandbox.Level(inv.Sandbox)
+	return "set workspace.sandbox = \"off\" to run without; `ufbuild doctor` says what this machine can enforce"
 }
 
-// writable are the paths that the campaign lists: absolute, below the home of the task, or below the root.
-func writable(inv *executor.Invocation) []string {
+// isLimited reports whether an attempt is to be withheld anything.
+func isLimited(inv *executor.Invocation) bool {
+	return inv.NoNetwork || inv.Sandbox != "" && inv.Sandbox != string(sandbox.Off)
+}
+
+// places are paths that the campaign lists: absolute, below the home of the task, or below the root.
+func places(inv *executor.Invocation, listed []string) []string {
 	var out []string
-	for _, p := range inv.Writable {
+	for _, p := range listed {
 		rest, home := strings.CutPrefix(p, "~/")
 		switch {
+		case p == "~":
+			p = getenv(inv.Env, "HOME")
 		case home:
 			p = filepath.Join(getenv(inv.Env, "HOME"), rest)
 		case !filepath.IsAbs(p):
@@ -69,59 +87,147 @@ func writable(inv *executor.Invocation) []string {
 	return out
 }
 
-// sandboxed turns the start of a program into that of this one, which sets the limits first.
-func sandboxed(inv *executor.Invocation, path, dir string) (exe string, argv []string, err error) {
-	if level(inv) == sandbox.Off {
-		return path, inv.Argv, nil
+// limitsOf spells out what is withheld from the program at path that runs in dir.
+func limitsOf(inv *executor.Invocation, path, dir string) *sandbox.Limits {
+	l := &sandbox.Limits{Level: sandbox.Level(inv.Sandbox), NoNetwork: inv.NoNetwork}
+	if l.Level == "" {
+		l.Level = sandbox.Off
 	}
-	if exe, err = os.Executable(); err != nil {
-		return "", nil, fmt.Errorf("make sandbox: %w", err)
+	if l.Level == sandbox.Off {
+		return l
 	}
 	// The log too: it may be standard output itself, and programs open that by name.
-	may := append([]string{dir, filepath.Join(inv.Dir, workspace.Log)}, writable(inv)...)
+	l.Writable = append([]string{dir, filepath.Join(inv.Dir, workspace.Log)}, places(inv, inv.Writable)...)
 	tmp := filepath.Join(inv.Dir, workspace.Tmp)
 	if _, err := os.Stat(tmp); err == nil {
-		may = append(may, tmp)
+		l.Writable = append(l.Writable, tmp)
 	}
-	argv = append([]string{sandboxName, strconv.Itoa(len(may))}, may...)
-	return exe, append(append(argv, path), inv.Argv...), nil
+	if l.Level == sandbox.Strict {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		keep := []string{inv.Root, inv.Dir}
+		if home := getenv(inv.Env, "HOME"); filepath.IsAbs(home) {
+			keep = append(keep, filepath.Clean(home))
+		}
+		l.Readable = append(places(inv, inv.Readable), sandbox.Programs(path, getenv(inv.Env, "PATH"), keep)...)
+	}
+	return l
+}
+
+// limited is the start of a program by way of this one, which sets the limits first.
+type limited struct {
+	limits *sandbox.Limits
+	exe    string
+	argv   []string
+	ours   *os.File // the end of the handshake that is read
+	theirs *os.File
+}
+
+// limit prepares the start of a program under limits.
+func limit(l *sandbox.Limits, path string, argv []string) (*limited, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("make sandbox: %w", err)
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic("BUG: limits have no JSON: " + err.Error())
+	}
+	s := &limited{limits: l, exe: exe, argv: append([]string{sandboxName, string(text), path}, argv...)}
+	if s.ours, s.theirs, err = os.Pipe(); err != nil {
+		return nil, fmt.Errorf("make sandbox: %w", err)
+	}
+	return s, nil
+}
+
+// refusal is why a program was not started, in the words of startFailure.
+type refusal struct {
+	Exit  int    `json:"exit"`
+	Why   string `json:"why"`
+	World bool   `json:"world,omitempty"` // the machine is to blame, not the task
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.Why }
+
+// started waits until the task's program was executed under all its limits, or returns why it was not.
+func (s *limited) started() error {
+	_ = s.theirs.Close()
+	s.theirs = nil
+	var no refusal
+	switch err := json.NewDecoder(s.ours).Decode(&no); {
+	case err != nil: // nothing was said
+		return nil
+	case no.World:
+		return errors.New(no.Why)
+	}
+	return &no
+}
+
+func (s *limited) close() {
+	_ = s.ours.Close()
+	if s.theirs != nil {
+		_ = s.theirs.Close()
+	}
 }
 
 // sandboxMain is the program named sandboxName. It does not return.
 func sandboxMain(args []string) {
-	exit, why := enterSandbox(args)
-	_, _ = unix.Write(2, []byte("ufbuild: "+why+"\n"))
-	unix.Exit(exit)
+	unix.CloseOnExec(handshakeFD)
+	no := enterSandbox(args)
+	if no == nil {
+		unix.Exit(0) // it was a trial
+	}
+	text, err := json.Marshal(no)
+	if err != nil {
+		panic("BUG: a refusal has no JSON: " + err.Error())
+	}
+	_, _ = unix.Write(handshakeFD, text)
+	unix.Exit(exitCannotRun)
 }
 
-// enterSandbox sets the limits and executes the program. It returns only when that fails.
-func enterSandbox(args []string) (exit int, why string) {
-	n, err := strconv.Atoi(args[1])
-	if err != nil || n < 0 || len(args) < n+4 {
+// enterSandbox sets the limits and executes the program. It returns when that fails, or when there is no program.
+func enterSandbox(args []string) *refusal {
+	var limits sandbox.Limits
+	if err := json.Unmarshal([]byte(args[1]), &limits); err != nil || len(args) == 3 {
 		panic("BUG: start sandbox: its arguments are not those of this program")
 	}
-	may, path, argv := args[2:2+n], args[2+n], args[3+n:]
+	if limits.NoNetwork {
+		if err := loopbackUp(); err != nil {
+			return &refusal{Why: "make sandbox: start the loopback network: " + err.Error(), World: true}
+		}
+	}
 	// Limits belong to a thread. The one that executes a program hands its own on.
 	runtime.LockOSThread()
-	if err := sandbox.Restrict(may); err != nil {
-		return exitSandbox, err.Error()
+	if err := sandbox.Restrict(&limits); err != nil {
+		return &refusal{Why: err.Error(), World: true}
 	}
 	// So does the death signal, and this thread need not be the one that got it at the start.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return exitSandbox, fmt.Sprintf("make sandbox: %v", err)
+		return &refusal{Why: "make sandbox: " + err.Error(), World: true}
 	}
+	if len(args) == 2 {
+		return nil
+	}
+	path, argv := args[2], args[3:]
+	err := execute(path, argv)
+	exit, why, world := startFailure(path, err)
+	if world != nil {
+		return &refusal{Exit: exitCannotRun, Why: world.Error(), World: true}
+	}
+	return &refusal{Exit: exit, Why: why}
+}
+
+// execute becomes the program, which may be busy for a moment (see busyTries). It returns only when that fails.
+func execute(path string, argv []string) (err error) {
 	wait := time.Millisecond
 	for try := 0; ; try++ {
 		err = syscall.Exec(path, argv, syscall.Environ())
 		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
-			break
+			return err
 		}
 		time.Sleep(wait)
 		wait *= 2
 	}
-	exit, why, world := startFailure(path, err)
-	if world != nil {
-		return exitCannotRun, world.Error()
-	}
-	return exit, why
 }

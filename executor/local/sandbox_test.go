@@ -40,6 +40,7 @@ func TestSandboxWrites(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, got.Exit, text(t, store, got.Log))
 	require.Equal(t, "writes", got.Sandbox)
+	require.Contains(t, got.Enforced[0], "writes by Landlock ")
 	require.Contains(t, text(t, store, got.Log), "bytes")
 	b, err := os.ReadFile(victim)
 	require.NoError(t, err)
@@ -86,7 +87,8 @@ func TestSandboxRefuses(t *testing.T) {
 		_, err := r.Run(context.Background(), inv, nil)
 		return err
 	}
-	require.ErrorContains(t, run(true, "strict"), "hint: ")
+	require.ErrorContains(t, run(true, "stricter"), "there is no such level")
+	require.ErrorContains(t, run(true, "stricter"), "hint: ")
 	require.ErrorContains(t, run(false, "writes"), "hint: ")
 	if sandbox.Check(sandbox.Writes) == nil {
 		require.ErrorContains(t, run(true, "writes", "/nowhere"), "/nowhere")

@@ -81,7 +81,10 @@ func getenv(env []string, name string) string {
 
 // startFailure sorts an error of exec: what the task is to blame for becomes an exit code and a reason.
 func startFailure(path string, err error) (exit int, why string, world error) {
+	var no *refusal
 	switch {
+	case errors.As(err, &no):
+		return no.Exit, no.Why, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
 		return exitNotFound, fmt.Sprintf("program %s was not found, or the interpreter its first line names", path), nil
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.EPERM):
