@@ -39,5 +39,5 @@ bench: ## benchmarks; BENCH=Name chooses
 
 crash: ## the tests of docs/reliability.md in full; the usual tests run a part of them
 	$(GO) test ./cmd/ufbuild -run 'TestCrash|Signal|Grace|Killed|Limits|Prefix|Damaged|Half|Full|ReadOnly|Removed|Input|Second|Dead' \
-	  -kills 1000 -scribbles 10000 -together 20s -count 1 -timeout 60m -v
+	  -points 0 -kills 1000 -scribbles 10000 -together 20s -count 1 -timeout 60m -v
 	$(GO) test ./cache/... ./executor/local ./executor/place -run 'Crash|Kill|Torn|Flipped|NoSpace|Damage|Mends' -count 1 -v

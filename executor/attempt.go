@@ -51,12 +51,15 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	if err != nil {
 		var changed *SourceChanged
 		m.err, m.changed = err, errors.As(err, &changed)
+		if !m.changed {
+			b.Work.lose()
+		}
 		return m
 	}
 	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: at.Reason})
 	inv, err := b.invocation(inst, &dec, &at)
 	if err != nil {
-		return b.spoiled(m, &at, err)
+		return b.spoiled(m, &at, &NotStarted{err})
 	}
 	captured, err := b.Runner.Run(ctx, inv, b.output(inst.Address))
 	if err != nil {
@@ -217,8 +220,8 @@ func (b *Builder) putInPlace(inst *lang.Instance, dec *Decision, at *cache.Attem
 	return nil
 }
 
-// spoiled ends an attempt that did not run to a captured end. Its directory stays: what could not be
-// captured is the only copy.
+// spoiled ends an attempt that did not run to a captured end. Where a program ran its directory stays: what
+// could not be captured is the only copy.
 func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 	at.State, at.Outcome, at.Message, at.EndedAt = cache.Ended, cache.Infra, err.Error(), b.Now()
 	var changed *SourceChanged
@@ -227,6 +230,10 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 		if changed.Inside {
 			at.Outcome = cache.Failed
 		}
+		b.reap(at)
+	}
+	var idle *NotStarted
+	if errors.As(err, &idle) {
 		b.reap(at)
 	}
 	m.attempt = *at
@@ -238,6 +245,7 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 
 // unsaved reports an attempt whose records could not be written.
 func (b *Builder) unsaved(m endedMsg, at *cache.Attempt, err error) endedMsg {
+	b.Work.lose()
 	at.Outcome, at.Message = cache.Infra, err.Error()
 	m.attempt, m.err = *at, err
 	return m

@@ -76,7 +76,7 @@ type OutputSpec struct {
 //
 // A cancelled context stops the process (SIGINT, Grace, SIGKILL); what it left is captured all the
 // same and StoppedBy is "cancel". An error means the attempt did not run to a captured end:
-// *SourceChanged when an input is not what the key says, else trouble of this machine.
+// *SourceChanged when an input is not what the key says, *NotStarted when no program ran, else trouble of this machine.
 type Runner interface {
 	Run(ctx context.Context, inv *Invocation, output func(p []byte)) (cache.Captured, error)
 }
@@ -85,6 +85,15 @@ type Runner interface {
 type Salvager interface {
 	Salvage(ctx context.Context, dir string, outputs []OutputSpec, mask []string) (cache.Captured, error)
 }
+
+// NotStarted says that the machine failed before any program ran, so that the attempt directory holds nothing worth keeping.
+type NotStarted struct{ Err error }
+
+// Error implements error.
+func (e *NotStarted) Error() string { return e.Err.Error() }
+
+// Unwrap implements the convention of package errors.
+func (e *NotStarted) Unwrap() error { return e.Err }
 
 // SourceChanged says that a source is no longer what the key was computed from.
 type SourceChanged struct {

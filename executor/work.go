@@ -33,8 +33,9 @@ type WorkDir struct {
 	lock *effect.File
 	list *effect.File
 
-	mu sync.Mutex
-	n  int
+	mu   sync.Mutex
+	n    int
+	lost bool // the end of an attempt could not be recorded: the next build does it from the list
 }
 
 // NewWorkDir makes and locks the directory for a build.
@@ -121,6 +122,13 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 	return filepath.Join(w.dir, name), nil
 }
 
+// lose says that an attempt has no recorded end, so that Close leaves the list for the next build.
+func (w *WorkDir) lose() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost = true
+}
+
 // keep marks the directory so that no later build removes what is in it.
 func (w *WorkDir) keep() error {
 	f, err := effect.OpenFile(filepath.Join(w.dir, workKept), os.O_WRONLY|os.O_CREATE, 0o600)
@@ -130,9 +138,14 @@ func (w *WorkDir) keep() error {
 	return f.Close()
 }
 
-// Close gives the directory up and removes it unless attempt directories are left in it.
+// Close gives the directory up and removes it unless attempt directories are left in it, or an attempt whose end nobody
+// recorded.
 func (w *WorkDir) Close() error {
-	removeIfIdle(w.dir)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.lost {
+		removeIfIdle(w.dir)
+	}
 	if w.lock != nil {
 		_ = filelock.Unlock(w.lock.File, 0, 0)
 	}
@@ -283,7 +296,7 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 		case a.State == cache.Started:
 			return r.interrupted(ctx, l, a)
 		case a.Captured == nil:
-			return nil, nil // it ended before anything could be stored: the directory is the only copy
+			return nil, r.uncaptured(ctx, l, a)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(l.dir), workKept)); err != nil {
@@ -292,17 +305,36 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 	return nil, nil
 }
 
+// salvage stores what is in the directory of an attempt. It returns false when that cannot be done: then the directory is the
+// only copy, and stays for a person or a later build.
+func (r *Rescue) salvage(ctx context.Context, l workLine, a *cache.Attempt) (bool, error) {
+	if _, err := os.Stat(l.dir); err != nil {
+		return true, nil
+	}
+	c, err := r.Salvager.Salvage(ctx, l.dir, nil, nil)
+	if err != nil {
+		return false, nil
+	}
+	c.StoppedBy = stoppedByCrash
+	a.Captured = &c
+	return true, r.Store.Append(cache.CapturedRecord(a.Key, a.Ordinal, c))
+}
+
+// uncaptured stores what an attempt left that ended when nothing could be stored, as on a full disk.
+func (r *Rescue) uncaptured(ctx context.Context, l workLine, a cache.Attempt) error {
+	if ok, err := r.salvage(ctx, l, &a); !ok || err != nil {
+		return err
+	}
+	if err := r.Store.Sync(); err != nil {
+		return err
+	}
+	r.Reap(l.dir)
+	return nil
+}
+
 func (r *Rescue) interrupted(ctx context.Context, l workLine, a cache.Attempt) (*Rescued, error) {
-	if _, err := os.Stat(l.dir); err == nil {
-		c, err := r.Salvager.Salvage(ctx, l.dir, nil, nil)
-		if err != nil {
-			return nil, nil // the only copy: it stays for a person
-		}
-		c.StoppedBy = stoppedByCrash
-		if err := r.Store.Append(cache.CapturedRecord(a.Key, a.Ordinal, c)); err != nil {
-			return nil, err
-		}
-		a.Captured = &c
+	if ok, err := r.salvage(ctx, l, &a); !ok || err != nil {
+		return nil, err
 	}
 	a.State, a.Outcome, a.Message = cache.Ended, cache.Interrupted, "its build died"
 	if err := r.Store.Append(cache.EndedRecord(a.Key, a.Ordinal, a.Outcome, a.Message, r.Now())); err != nil {

@@ -15,14 +15,15 @@ import (
 // The exit codes. They are a promise to scripts: see docs/reference/cli.md.
 const (
 	exitOK      = 0
-	exitFailed  = 1  // a task failed; check found an error
-	exitUsage   = 2  // usage, or a broken campaign for any verb but check
-	exitWaiting = 3  // waiting for approval
-	exitBudget  = 4  // budget, deadline or an exhausted account
-	exitLocked  = 5  // another build holds the campaign
-	exitWorld   = 6  // store or environment
-	exitWork    = 7  // plan --detailed-exitcode found work
-	exitBug     = 70 // a bug in ufbuild; EX_SOFTWARE of sysexits.h
+	exitFailed  = 1   // a task failed; check found an error
+	exitUsage   = 2   // usage, or a broken campaign for any verb but check
+	exitWaiting = 3   // waiting for approval
+	exitBudget  = 4   // budget, deadline or an exhausted account
+	exitLocked  = 5   // another build holds the campaign
+	exitWorld   = 6   // store or environment
+	exitWork    = 7   // plan --detailed-exitcode found work
+	exitBug     = 70  // a bug in ufbuild; EX_SOFTWARE of sysexits.h
+	exitSIGHUP  = 129 // the terminal went away
 	exitSIGINT  = 130
 	exitSIGPIPE = 141 // whoever read the words went away, as in "ufbuild plan | head"
 	exitSIGTERM = 143

@@ -160,14 +160,14 @@ const exitCodeTable = `## Exit codes
 | 6 | store or environment |
 | 7 | plan --detailed-exitcode found work |
 | 70 | a bug in ufbuild |
-| 130, 141, 143 | stopped by SIGINT, by the end of a pipe that nobody reads, SIGTERM |
+| 129, 130, 141, 143 | stopped by SIGHUP, SIGINT, by the end of a pipe that nobody reads, SIGTERM |
 
 `
 
 func TestExitCodesAreThePromisedOnes(t *testing.T) {
 	for code, words := range map[int]string{
 		exitOK: "fine", exitFailed: "a task failed", exitUsage: "usage", exitWaiting: "approval", exitBudget: "budget",
-		exitLocked: "another build", exitWorld: "store", exitWork: "found work", exitBug: "a bug", exitSIGINT: "SIGINT", exitSIGPIPE: "pipe", exitSIGTERM: "SIGTERM",
+		exitLocked: "another build", exitWorld: "store", exitWork: "found work", exitBug: "a bug", exitSIGHUP: "SIGHUP", exitSIGINT: "SIGINT", exitSIGPIPE: "pipe", exitSIGTERM: "SIGTERM",
 	} {
 		require.Regexp(t, regexp.MustCompile(fmt.Sprintf(`(?m)^\|.*\b%d\b.* \| .*%s`, code, words)), exitCodeTable)
 	}

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	if local.WatchdogMain() { // a build inside a script starts this binary once more
 		return
 	}
+	armFaults()
 	testscript.Main(m, map[string]func(){programName: main})
 }
 

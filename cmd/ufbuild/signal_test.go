@@ -49,7 +49,7 @@ echo up >> "$UFTRACE"; sleep 300`
 
 // The first signal starts nothing new, passes SIGINT on and waits; the exit code says which signal it was.
 func TestFirstSignal(t *testing.T) {
-	for s, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 130} {
+	for s, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, scripted(obedient))

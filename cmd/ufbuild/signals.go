@@ -85,8 +85,11 @@ func (a *app) signalCode() int {
 }
 
 func codeOf(s os.Signal) int {
-	if s == syscall.SIGTERM {
+	switch s {
+	case syscall.SIGTERM:
 		return exitSIGTERM
+	case syscall.SIGHUP:
+		return exitSIGHUP
 	}
 	return exitSIGINT
 }

@@ -54,7 +54,7 @@ type process struct {
 func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, output func([]byte)) (ending, error) {
 	log, err := effect.OpenFile(filepath.Join(inv.Dir, workspace.Log), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return ending{}, fmt.Errorf("write log: %w", err)
+		return ending{}, idle(fmt.Errorf("write log: %w", err))
 	}
 	defer log.Close()
 	if ctx.Err() != nil {
@@ -62,7 +62,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	}
 	if tmp := filepath.Join(inv.Dir, workspace.Tmp); getenv(inv.Env, "TMPDIR") == tmp {
 		if err := effect.Mkdir(tmp, 0o700); err != nil {
-			return ending{}, fmt.Errorf("make workspace: %w", err)
+			return ending{}, idle(fmt.Errorf("make workspace: %w", err))
 		}
 	}
 	path, exit, why := lookPath(program(inv.Argv), dir, inv.Env)
@@ -71,12 +71,12 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	}
 	if r.opts.Watchdog {
 		if err := r.guard.watch(inv.Build, r.null); err != nil {
-			return ending{}, err
+			return ending{}, idle(err)
 		}
 	}
 	stream, err := openStream(log, inv, output)
 	if err != nil {
-		return ending{}, err
+		return ending{}, idle(err)
 	}
 	begin := time.Now()
 	limits := limitsOf(inv, path, dir)
@@ -88,7 +88,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		stream.finish()
 		exit, why, err := startFailure(path, err)
 		if err != nil {
-			return ending{}, err
+			return ending{}, idle(err)
 		}
 		return notStarted(log, output, exit, why)
 	}

@@ -86,24 +86,24 @@ func (r *Runner) KillAll() {
 // Run implements executor.Runner. What the program printed is in <Dir>/log.
 func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(p []byte)) (cache.Captured, error) {
 	if err := r.ready(); err != nil {
-		return cache.Captured{}, err
+		return cache.Captured{}, idle(err)
 	}
 	if err := r.checkSandbox(inv); err != nil {
-		return cache.Captured{}, err
+		return cache.Captured{}, idle(err)
 	}
 	if inv.Mode == lang.ModeInplace {
 		if err := effect.MkdirAll(inv.Dir, 0o700); err != nil {
-			return cache.Captured{}, fmt.Errorf("make workspace: %w", err)
+			return cache.Captured{}, idle(fmt.Errorf("make workspace: %w", err))
 		}
 		return r.runInplace(ctx, inv, output)
 	}
 	laid, err := workspace.Materialize(inv.Dir, r.cas, spec(inv))
 	if err != nil {
-		return cache.Captured{}, translate(err)
+		return cache.Captured{}, idle(translate(err))
 	}
 	if inv.GitInit {
 		if err := initGit(ctx, inv); err != nil {
-			return cache.Captured{}, err
+			return cache.Captured{}, idle(err)
 		}
 	}
 	end, err := r.run(ctx, inv, filepath.Join(inv.Dir, workspace.Dir), output)
@@ -190,6 +190,9 @@ func outputs(in []executor.OutputSpec) []workspace.Output {
 	}
 	return out
 }
+
+// idle says of an error that no program ran before it.
+func idle(err error) error { return &executor.NotStarted{Err: err} }
 
 // translate speaks of changed sources in the words of the executor.
 func translate(err error) error {
