@@ -62,16 +62,19 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 // Shorter ones are names and numbers, not keys.
 const minPassed = 8
 
+// MayBeSecret reports whether the value of a passed variable is taken for a secret. Short ones and
+// absolute paths are not: programs print them all the time.
+func MayBeSecret(value string) bool { return len(value) >= minPassed && !filepath.IsAbs(value) }
+
 // secretValues are the values that must not reach the store: those of secrets, and those of passed
-// variables unless they are short or absolute paths, which programs print all the time and which are
-// no secret.
+// variables that may be some.
 func (b *Builder) secretValues(a *Action) []string {
 	var values []string
 	for _, s := range a.Secrets {
 		values = append(values, s.Value.Real)
 	}
 	for _, n := range a.PassEnv {
-		if v, ok := b.Environ(n); ok && len(v) >= minPassed && !filepath.IsAbs(v) {
+		if v, ok := b.Environ(n); ok && MayBeSecret(v) {
 			values = append(values, v)
 		}
 	}

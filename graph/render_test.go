@@ -46,7 +46,6 @@ func TestRender(t *testing.T) {
 		{"some.txt", g.Text, RenderOptions{Only: []NodeID{0, 1, 4}}},
 		{"some-tasks.txt", g.Text, RenderOptions{ByTask: true, Only: []NodeID{0, 1, 4}}},
 		{"nodes.svg", g.SVG, RenderOptions{State: state}},
-		{"tasks.html", g.HTML, RenderOptions{ByTask: true}},
 		{"nodes.json", g.JSON, RenderOptions{State: state}},
 	} {
 		var out bytes.Buffer

@@ -6,50 +6,32 @@ import (
 	"html"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
-// The measures of a drawing, in pixels of the 12 px monospaced text in its boxes.
-const (
-	charWidth  = 7.3
-	boxHeight  = 26
-	boxGap     = 10
-	layerGap   = 90 // room for the curves between two layers
-	textInset  = 10
-	pageMargin = 16
-)
-
-// placed is a box with its place on the page.
-type placed struct{ x, y, width float64 }
+// svgStyle makes a drawing follow the reader's colours; programs that know no style sheets show the
+// colours of the attributes.
+const svgStyle = `<style>@media (prefers-color-scheme: dark) { svg { background: #14171d } rect { fill: #1d222b; stroke: #3a4250 } ` +
+	`text { fill: #e6e9ef } path { stroke: #566072 } ` +
+	`.fresh rect, .ran rect { fill: #16382a } .stale rect, .unknown rect { fill: #3d3114 } .failed rect { fill: #4a1f1d } ` +
+	`.running rect, .queued rect { fill: #17335c } .waiting rect, .mixed rect { fill: #33244d } rect.mark { stroke: none } }</style>
+`
 
 // SVG writes the graph as a drawing: a column for each layer, what needs nothing at the left.
 func (g *Graph) SVG(w io.Writer, o RenderOptions) error {
 	b := bufio.NewWriter(w)
-	g.writeSVG(b, o)
-	return b.Flush()
-}
-
-// HTML writes the drawing as a page of its own.
-func (g *Graph) HTML(w io.Writer, o RenderOptions) error {
-	b := bufio.NewWriter(w)
-	name := escapeXML(g.campaign.Name)
-	fmt.Fprintf(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>%s</title></head>\n<body>\n<h1>%s</h1>\n", name, name)
-	g.writeSVG(b, o)
-	b.WriteString("</body>\n</html>\n")
-	return b.Flush()
-}
-
-func (g *Graph) writeSVG(b *bufio.Writer, o RenderOptions) {
-	v := newView(g, o)
-	places, width, height := v.layOut()
-	fmt.Fprintf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"monospace\" font-size=\"12\">\n", width, height)
-	for i := range v.lines {
-		v.svgLine(b, &v.lines[i], places)
+	d := g.Draw(o)
+	fmt.Fprintf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "+
+		"font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"12\">\n<title>%s</title>\n%s",
+		d.Width, d.Height, d.Width, d.Height, escapeXML(g.campaign.Name), svgStyle)
+	for i := range d.Lines {
+		d.svgLine(b, &d.Lines[i])
 	}
-	for i := range v.boxes {
-		v.svgBox(b, i, places[i], g.groupColors())
+	colors := g.groupColors()
+	for i := range d.Boxes {
+		d.Boxes[i].svg(b, colors)
 	}
 	b.WriteString("</svg>\n")
+	return b.Flush()
 }
 
 func (g *Graph) groupColors() map[string]string {
@@ -60,78 +42,48 @@ func (g *Graph) groupColors() map[string]string {
 	return colors
 }
 
-// layOut gives each box a place.
-func (v *view) layOut() (places []placed, width, height float64) {
-	places = make([]placed, len(v.boxes))
-	x := float64(pageMargin)
-	for _, boxes := range v.layers() {
-		widest, y := 0.0, float64(pageMargin)
-		for _, i := range boxes {
-			places[i] = placed{x, y, charWidth*float64(utf8.RuneCountInString(v.boxes[i].label())) + 2*textInset}
-			widest = max(widest, places[i].width)
-			y += boxHeight + boxGap
-		}
-		height = max(height, y-boxGap+pageMargin)
-		x += widest + layerGap
-	}
-	return places, max(x-layerGap+pageMargin, 2*pageMargin), max(height, 2*pageMargin)
-}
-
-// layers lists the boxes of each layer, in order of declaration.
-func (v *view) layers() [][]int {
-	deepest := 0
-	for i := range v.boxes {
-		deepest = max(deepest, v.boxes[i].layer)
-	}
-	layers := make([][]int, deepest+1)
-	for i := range v.boxes {
-		layers[v.boxes[i].layer] = append(layers[v.boxes[i].layer], i)
-	}
-	return layers
-}
-
 // svgLine draws the curve from what is needed to who needs it.
-func (v *view) svgLine(b *bufio.Writer, l *line, places []placed) {
-	from, to := places[l.to], places[l.from]
-	x1, y1 := from.x+from.width, from.y+boxHeight/2
-	x2, y2 := to.x, to.y+boxHeight/2
+func (d *Drawing) svgLine(b *bufio.Writer, l *Line) {
+	from, to := &d.Boxes[l.To], &d.Boxes[l.From]
+	x1, y1 := from.X+from.Width, from.Y+boxHeight/2
+	x2, y2 := to.X, to.Y+boxHeight/2
 	bend := max((x2-x1)/2, layerGap/2)
-	style := ` stroke="#888888"`
-	if l.cyclic {
-		style = fmt.Sprintf(` stroke="%s" stroke-width="2"`, cycleColor)
+	style := ` stroke="#9aa3b0"`
+	if l.Cyclic {
+		style = fmt.Sprintf(` style="stroke:%s" stroke-width="2"`, cycleColor)
 	}
 	switch {
-	case l.kind == Order, l.kind == Verdict:
+	case l.Kind == Order, l.Kind == Verdict:
 		style += ` stroke-dasharray="2,4"`
-	case l.tolerate:
+	case l.Tolerate:
 		style += ` stroke-dasharray="6,4"`
 	}
-	title := fmt.Sprintf("%s %s %s", v.boxes[l.from].name, l.how, v.boxes[l.to].name)
+	title := fmt.Sprintf("%s %s %s", to.Name, l.How, from.Name)
 	fmt.Fprintf(b, "<path d=\"M%.1f,%.1f C%.1f,%.1f %.1f,%.1f %.1f,%.1f\" fill=\"none\"%s><title>%s</title></path>\n",
 		x1, y1, x1+bend, y1, x2-bend, y2, x2, y2, style, escapeXML(title))
 }
 
-func (v *view) svgBox(b *bufio.Writer, i int, p placed, colors map[string]string) {
-	box := &v.boxes[i]
-	fill, stroke := fills[box.state], colors[box.task.Group]
+// svg draws a box, with the colour of its group at the left.
+func (x *Box) svg(b *bufio.Writer, colors map[string]string) {
+	fill, stroke, mark := fills[x.State], "#c3cad4", colors[x.Task.Group]
 	if fill == "" {
 		fill = "#ffffff"
 	}
-	if stroke == "" {
-		stroke = "#333333"
-	}
-	if box.cyclic {
+	if x.Cyclic {
 		stroke = cycleColor
 	}
-	title := box.name
-	for _, more := range []string{box.task.Group, box.state, box.task.Description} {
+	title := x.Name
+	for _, more := range []string{x.Task.Group, x.State, x.Task.Description} {
 		if more != "" {
 			title += " · " + more
 		}
 	}
-	fmt.Fprintf(b, "<g><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"5\" fill=\"%s\" stroke=\"%s\"/>",
-		escapeXML(title), p.x, p.y, p.width, boxHeight, escapeXML(fill), escapeXML(stroke))
-	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text></g>\n", p.x+textInset, p.y+17, escapeXML(box.label()))
+	fmt.Fprintf(b, "<g class=\"%s\"><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"5\" fill=\"%s\" stroke=\"%s\"/>",
+		escapeXML(x.State), escapeXML(title), x.X, x.Y, x.Width, boxHeight, fill, stroke)
+	if mark != "" {
+		fmt.Fprintf(b, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"4\" height=\"%d\" rx=\"2\" style=\"fill:%s\"/>", x.X, x.Y, boxHeight, escapeXML(mark))
+	}
+	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text></g>\n", x.X+textInset, x.Y+17, escapeXML(x.Label))
 }
 
 // escapeXML makes any text safe in XML and HTML, as text and as attribute.

@@ -81,11 +81,16 @@ func (s *session) generation(a lang.Address, n int) (executor.Generation, error)
 // generations are the attempts of an address, with those of a running build that the journal has not
 // heard of yet.
 func (s *session) generations(a lang.Address) ([]executor.Generation, error) {
-	gens, err := executor.History(s.store, s.view, a)
+	live, err := executor.AttemptsUnderWay(s.store, s.campaign.Root)
 	if err != nil {
 		return nil, err
 	}
-	live, err := executor.AttemptsUnderWay(s.store, s.campaign.Root)
+	return s.generationsWith(live, a)
+}
+
+// generationsWith is generations for who has looked for attempts under way.
+func (s *session) generationsWith(live []executor.Live, a lang.Address) ([]executor.Generation, error) {
+	gens, err := executor.History(s.store, s.view, a)
 	if err != nil {
 		return nil, err
 	}

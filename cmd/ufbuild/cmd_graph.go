@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -65,7 +66,7 @@ func (a *app) drawGraph(targets []string, format string, o graph.RenderOptions) 
 		"dot":     func() error { return l.graph.DOT(a.out, o) },
 		"mermaid": func() error { return l.graph.Mermaid(a.out, o) },
 		"svg":     func() error { return l.graph.SVG(a.out, o) },
-		"html":    func() error { return l.graph.HTML(a.out, o) },
+		"html":    func() error { return web.Write(a.out, drawnDocument(l, o), web.NoTexts) },
 		"json":    func() error { return l.graph.JSON(a.out, o) },
 	}[format]
 	if err := draw(); err != nil {

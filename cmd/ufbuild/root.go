@@ -147,6 +147,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.diffCommand(),
 		a.lsCommand(),
 		a.costCommand(),
+		a.reportCommand(),
 		a.exportCommand(),
 		a.storeCommand(),
 		a.cleanCommand(),

@@ -35,6 +35,7 @@ type session struct {
 	placer   *place.Placer
 	own      map[string]bool // executor.OwnFiles
 	held     *journal.Lock   // nil while the session does not hold the campaign
+	passed   []string        // passedValues, once they were asked for
 }
 
 // access says what a verb does to store and campaign state.

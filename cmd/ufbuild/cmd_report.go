@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
+)
+
+// reportFile is where a report goes unless -o says otherwise.
+const reportFile = "ufbuild-report.html"
+
+func (a *app) reportCommand() *cobra.Command {
+	var build string
+	output := reportFile
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write a page that shows a build, as one file",
+		Long: `Writes one HTML file: the graph, a timeline with the critical path, every attempt
+with its prompt, log, outputs, verdict and what changed since the attempt before,
+cost by task and profile, and the findings that tasks wrote. It asks nothing of the
+network and can be sent to anybody; it reads only, also while a build runs. Long
+texts are cut, and say so.`,
+		Example: `  ufbuild report
+  ufbuild report --build 20260301-101502-1f2e3d4c -o friday.html
+  ufbuild report -o - | gzip > report.html.gz`,
+		RunE: func(*cobra.Command, []string) error { return a.runReport(build, output) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&build, "build", "", "open with the build `ID` instead of the newest; \"ufbuild cost --by build\" lists them")
+	fs.StringVarP(&output, "output", "o", output, "write to `FILE`; - is standard output")
+	return cmd
+}
+
+func (a *app) runReport(build, output string) error {
+	s, err := a.openSession(reading)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.close() }()
+	p, err := s.page("report", build)
+	if err != nil {
+		return err
+	}
+	if build != "" && !slices.ContainsFunc(p.doc.Builds, func(b web.Build) bool { return b.ID == build }) {
+		return usageErrorf("there is no build %q\nhint: `ufbuild cost --by build` lists the builds that ran something", build)
+	}
+	texts := p.texts()
+	write := func(w io.Writer) error { return web.Write(w, p.doc, slices.Values(texts)) }
+	if output == "-" {
+		return write(a.out)
+	}
+	size, err := writeAside(output, write)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "file": output, "bytes": size, "build": p.doc.Build})
+	}
+	fmt.Fprintf(a.out, "%s: %s, %s\n", output, ui.Bytes(size), ui.Count(len(p.doc.Nodes), "task"))
+	return nil
+}
+
+// writeAside writes a file beside its place and then moves it there: whoever looks sees the old page or the
+// new one, never half of one.
+func writeAside(file string, write func(io.Writer) error) (size int64, err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), ".ufbuild-report-*")
+	if err != nil {
+		return 0, fmt.Errorf("write report: %w\nhint: choose another place with -o", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	b := bufio.NewWriterSize(f, 1<<20)
+	err = errors.Join(write(b), b.Flush())
+	if info, statErr := f.Stat(); statErr == nil {
+		size = info.Size()
+	}
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return 0, fmt.Errorf("write report: %w", err)
+	}
+	if err = os.Rename(f.Name(), file); err != nil {
+		return 0, fmt.Errorf("write report: %w", err)
+	}
+	return size, nil
+}

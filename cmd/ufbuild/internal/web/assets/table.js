@@ -1,0 +1,64 @@
+// A table of any length: only the rows in sight are in the page.
+
+const rowHeight = 36;
+
+// columns: {name, cell(row) -> node or text, key(row) -> value to sort by, num, width}
+function grid(columns, rows, { open, label, sort, current }) {
+  let order = sort || null, sorted = rows;
+  const body = el("div", { class: "body", role: "rowgroup" });
+  const heads = columns.map((c, i) => el("div", { role: "columnheader", class: c.num ? "num" : "" },
+    c.key ? button(c.name, () => { order = order && order.at === i ? { at: i, up: !order.up } : { at: i, up: !c.num }; arrange(); }) : c.name));
+  const template = columns.map((c) => c.width || "minmax(90px, 1fr)").join(" ");
+  const head = el("div", { class: "head", role: "row", style: { gridTemplateColumns: template } }, heads);
+  const box = el("div", { class: "grid", role: "table", "aria-label": label, "aria-rowcount": rows.length + 1 }, head, body);
+  const arrange = () => {
+    sorted = rows;
+    if (order) {
+      const key = columns[order.at].key, way = order.up ? 1 : -1;
+      sorted = rows.map((r, i) => [key(r), i, r]).sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : (a[1] - b[1]) * way) * way).map((x) => x[2]);
+    }
+    heads.forEach((h, i) => {
+      const on = order && order.at === i;
+      h.setAttribute("aria-sort", on ? (order.up ? "ascending" : "descending") : "none");
+      const b = h.querySelector("button");
+      if (b) b.textContent = columns[i].name + (on ? (order.up ? " ↑" : " ↓") : "");
+    });
+    body.style.height = sorted.length * rowHeight + "px";
+    from = to = -1;
+    paint();
+  };
+  let from = -1, to = -1;
+  const row = (i) => {
+    const r = sorted[i];
+    return el("div", { class: "row" + (current && current(r) ? " on" : ""), role: "row", tabindex: "0", "aria-rowindex": i + 2, "data-at": i,
+      style: { top: i * rowHeight + "px", gridTemplateColumns: template }, onclick: () => open(r) },
+    columns.map((c) => el("div", { class: "cell" + (c.num ? " num" : "") + (c.mono ? " mono" : ""), role: "cell", title: c.title ? c.title(r) : null }, c.cell(r))));
+  };
+  const paint = () => {
+    const top = Math.max(0, Math.floor((box.scrollTop - 300) / rowHeight)), end = Math.min(sorted.length, Math.ceil((box.scrollTop + box.clientHeight + 300) / rowHeight));
+    if (top === from && end === to) return;
+    const held = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.at : null;
+    from = top; to = end;
+    const rowsNow = [];
+    for (let i = top; i < end; i++) rowsNow.push(row(i));
+    body.replaceChildren(...rowsNow);
+    if (held !== null) { const again = body.querySelector(`[data-at="${held}"]`); if (again) again.focus({ preventScroll: true }); }
+  };
+  box.addEventListener("scroll", later(paint), { passive: true });
+  new ResizeObserver(() => paint()).observe(box);
+  box.addEventListener("keydown", (e) => {
+    const at = e.target.dataset && e.target.dataset.at;
+    if (at === undefined) return;
+    if (e.key === "Enter" || e.key === " ") { e.preventDefault(); open(sorted[+at]); }
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12 }[e.key];
+    if (!step) return;
+    e.preventDefault();
+    const next = Math.min(sorted.length - 1, Math.max(0, +at + step));
+    box.scrollTop = Math.min(Math.max(box.scrollTop, (next + 2) * rowHeight - box.clientHeight), next * rowHeight);
+    from = to = -1; paint();
+    const there = body.querySelector(`[data-at="${next}"]`);
+    if (there) there.focus({ preventScroll: true });
+  });
+  arrange();
+  return { box, repaint() { from = to = -1; paint(); }, get order() { return order; }, get scroll() { return box.scrollTop; }, set scroll(y) { box.scrollTop = y; } };
+}

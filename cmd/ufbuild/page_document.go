@@ -1,0 +1,245 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/ledger"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// page is the document of the page with what its texts are read from.
+type page struct {
+	s       *session
+	doc     *web.Document
+	live    []executor.Live
+	gens    [][]executor.Generation // by node: all attempts, also those the document leaves out
+	entries []ledger.Entry
+}
+
+// maxPageAttempts bounds the attempts that the page lists of one task: the newest.
+const maxPageAttempts = 50
+
+// page looks at the campaign and makes the document that report and ui show. It reads only.
+func (s *session) page(kind, build string) (*page, error) {
+	sum, err := s.plan(s.allNodes())
+	if err != nil {
+		return nil, err
+	}
+	p := &page{s: s}
+	if p.live, err = executor.AttemptsUnderWay(s.store, s.campaign.Root); err != nil {
+		return nil, err
+	}
+	if p.entries, err = s.accounts(); err != nil {
+		return nil, err
+	}
+	p.doc = bareDocument(s.loaded, kind, nil)
+	p.doc.Version, p.doc.Generated = version().Version, time.Now()
+	p.addBuilds(build)
+	if err := p.addNodes(&sum); err != nil {
+		return nil, err
+	}
+	p.dateBuilds()
+	p.doc.Critical = web.Critical(p.doc.Nodes, p.doc.Drawings.Nodes.Lines, p.doc.Build, p.doc.Generated)
+	p.doc.Costs.All = costTables(p.entries)
+	p.doc.Costs.Build = costTables(slices.DeleteFunc(slices.Clone(p.entries), func(e ledger.Entry) bool { return e.Build != p.doc.Build }))
+	p.addRulings()
+	p.addFindings()
+	return p, nil
+}
+
+// bareDocument has what the campaign alone says: tasks, groups and their drawing. Only narrows it to some
+// nodes; nil is all.
+func bareDocument(l *loaded, kind string, only []graph.NodeID) *web.Document {
+	c := l.campaign
+	doc := &web.Document{
+		SchemaVersion: web.SchemaVersion, Kind: kind, Campaign: c.Name, Description: c.Description, Nodes: []web.Node{},
+		Drawings: web.Drawings{
+			Tasks: web.DrawingOf(l.graph.Draw(graph.RenderOptions{ByTask: true, Only: only})),
+			Nodes: web.DrawingOf(l.graph.Draw(graph.RenderOptions{Only: only})),
+		},
+	}
+	for _, g := range c.Groups {
+		doc.Groups = append(doc.Groups, web.Group{Name: g.Name, Label: g.Label, Color: g.Color})
+	}
+	if only == nil {
+		for _, n := range l.graph.Nodes() {
+			doc.Nodes = append(doc.Nodes, bareNode(&n))
+		}
+	}
+	for _, id := range only {
+		doc.Nodes = append(doc.Nodes, bareNode(l.graph.Node(id)))
+	}
+	return doc
+}
+
+// drawnDocument is the page of `ufbuild graph --format html`: the graph alone.
+func drawnDocument(l *loaded, o graph.RenderOptions) *web.Document {
+	doc := bareDocument(l, "graph", o.Only)
+	if doc.By = "nodes"; o.ByTask {
+		doc.By = "tasks"
+	}
+	for _, cycle := range l.graph.Cycles() {
+		names := make([]string, len(cycle))
+		for i, id := range cycle {
+			names[i] = l.graph.Node(id).Address.String()
+		}
+		doc.Notes = append(doc.Notes, "These need each other: "+strings.Join(names, ", "))
+	}
+	return doc
+}
+
+func bareNode(n *graph.Node) web.Node {
+	out := web.Node{
+		Address: n.Address.String(), Task: n.Task.Name, Kind: n.Task.Kind.String(), Group: n.Task.Group,
+		Description: n.Task.Description, Template: n.Template,
+	}
+	if inst := n.Instance; inst != nil {
+		out.Pool = inst.Pool
+		if p := inst.Profile; p != nil {
+			out.Profile, out.Model = p.Name, p.Model
+			if out.Pool == "" && p.Agent != nil {
+				out.Pool = p.Agent.Pool
+			}
+		}
+	}
+	return out
+}
+
+// addBuilds lists the builds, and the one that runs but has written nothing yet. The page opens with the
+// build that was asked for, or else with the newest.
+func (p *page) addBuilds(build string) {
+	for _, b := range p.s.view.Builds {
+		p.doc.Builds = append(p.doc.Builds, web.Build{ID: b.ID, Who: b.Who, Started: b.Started, Ended: b.Ended, Counts: b.Counts})
+	}
+	if h, held := journal.Held(p.s.campaign.Root); held {
+		p.doc.Building = &web.Building{Verb: h.Verb, Who: h.Who, PID: h.PID, Build: h.Build, Started: h.Started}
+	}
+	if n := len(p.doc.Builds); build == "" && n > 0 {
+		build = p.doc.Builds[n-1].ID
+	}
+	p.doc.Build = build
+}
+
+// dateBuilds lets a build begin with its first attempt: the journal hears of it when that ends.
+func (p *page) dateBuilds() {
+	at := map[string]*web.Build{}
+	for i := range p.doc.Builds {
+		at[p.doc.Builds[i].ID] = &p.doc.Builds[i]
+	}
+	for _, gens := range p.gens {
+		for i := range gens {
+			if b := at[gens[i].Attempt.Build]; b != nil && gens[i].Attempt.StartedAt.Before(b.Started) && !gens[i].Attempt.StartedAt.IsZero() {
+				b.Started = gens[i].Attempt.StartedAt
+			}
+		}
+	}
+}
+
+func (p *page) addNodes(sum *executor.Summary) error {
+	results := make(map[lang.Address]*executor.NodeResult, len(sum.Nodes))
+	for i := range sum.Nodes {
+		results[sum.Nodes[i].Address] = &sum.Nodes[i]
+	}
+	failed := map[graph.NodeID]bool{}
+	for _, id := range p.s.failed() {
+		failed[id] = true
+	}
+	estimate := p.s.estimates(p.entries)
+	p.gens = make([][]executor.Generation, p.s.graph.Len())
+	for i, n := range p.s.graph.Nodes() {
+		gens, err := p.s.generationsWith(p.live, n.Address)
+		if err != nil {
+			return err
+		}
+		p.gens[i] = gens
+		out := &p.doc.Nodes[i]
+		if r := results[n.Address]; r != nil {
+			p.addState(out, n.Instance, r, failed[n.ID])
+			if r.State == executor.WouldRun || r.State == executor.Unknown {
+				e := estimate(n.Address, r.Key)
+				out.ExpectMS, out.ExpectUSD = e.Duration.Milliseconds(), e.CostUSD
+			}
+		}
+		p.addAttempts(out, n.Instance, gens)
+	}
+	return nil
+}
+
+// addState says how a node stands, in the words of status; what failed last time is told from what is
+// merely stale.
+func (p *page) addState(n *web.Node, inst *lang.Instance, r *executor.NodeResult, failed bool) {
+	n.State, n.Words = r.State.String(), stateWords(r)
+	if !r.Key.IsZero() {
+		n.Key = r.Key.String()
+	}
+	switch {
+	case p.running(r.Address):
+		n.State = web.Running
+	case r.State == executor.Expanded:
+		n.State = ""
+	case failed && r.State == executor.WouldRun:
+		n.State = executor.Failed.String()
+		if first, _, _ := strings.Cut(p.s.view.Ended[r.Address].Message, "\n"); first != "" {
+			n.Words = shorten(first)
+		}
+	}
+	_, n.Pinned = p.s.view.PinOf(r.Address, p.s.view.Selected[r.Address].Attempt)
+	if r.State != executor.Awaiting || inst == nil {
+		return
+	}
+	attempts, err := p.s.store.Attempts(r.Key)
+	for _, at := range attempts {
+		if err == nil && at.Ordinal == r.Ordinal && at.Captured != nil && len(executor.NeedApproval(inst.Outputs)) > 0 {
+			n.Asks = executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs).String()
+		}
+	}
+}
+
+func (p *page) running(a lang.Address) bool {
+	return slices.ContainsFunc(p.live, func(l executor.Live) bool { return l.Address == a && !l.Dead && l.Attempt.State == cache.Started })
+}
+
+func (p *page) addRulings() {
+	for _, r := range p.s.view.Retries {
+		out := web.Ruling{Word: "retry", Who: r.Who, Why: r.Why, When: r.Time, Undone: r.Undone, ID: r.ID}
+		for _, n := range r.Nodes {
+			out.Targets = append(out.Targets, n.Address.String())
+		}
+		p.doc.Rulings = append(p.doc.Rulings, out)
+	}
+	for _, r := range p.s.view.Rulings {
+		p.doc.Rulings = append(p.doc.Rulings, web.Ruling{Word: string(r.Word), Who: r.Who, Why: r.Why, When: r.Time, Undone: r.Undone, ID: r.ID, Targets: []string{r.Address.String()}})
+	}
+	if last, ok := p.s.view.LastRuling(); ok {
+		p.doc.Last = last.ID
+	} else if last, ok := p.s.view.LastRetry(); ok {
+		p.doc.Last = last.ID
+	}
+	slices.SortStableFunc(p.doc.Rulings, func(a, b web.Ruling) int { return a.When.Compare(b.When) })
+}
+
+// costTables adds entries up as `ufbuild cost` does.
+func costTables(entries []ledger.Entry) web.CostTables {
+	entries = slices.Clone(entries)
+	var total ledger.Sum
+	for i := range entries {
+		freeCommands(&entries[i])
+		total.Add(entries[i])
+	}
+	rows := func(by string) (out []web.CostRow) {
+		sums := ledger.By(entries, costBy[by])
+		for _, name := range slices.Sorted(maps.Keys(sums)) {
+			out = append(out, web.CostRow(rowOf(name, sums[name])))
+		}
+		return out
+	}
+	return web.CostTables{Task: rows("task"), Profile: rows("profile"), Total: web.CostRow(rowOf("total", total))}
+}
