@@ -10,6 +10,7 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3 // settings of imported projects, with line numbers
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: what a user types, as scripts
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // JSON Schema 2020-12; reports all errors with pointers, never fetches
+	github.com/sourcegraph/jsonrpc2 v0.2.3 // JSON-RPC over the framing of editors; no further dependency is compiled in
 	github.com/spf13/cobra v1.10.2 // verbs, help, completion; manual pages, in a test
 	github.com/spf13/pflag v1.0.9 // flag values of our own for cobra
 	github.com/stretchr/testify v1.12.1 // assertions of tests

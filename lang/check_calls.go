@@ -13,6 +13,7 @@ import (
 
 // call checks the arguments of a call and finds the type of its result.
 func (c *checker) call(e *hclsyntax.FunctionCallExpr) *typ {
+	c.told(step{kind: atCall, where: e.NameRange, text: e.Name})
 	switch e.Name {
 	case "try":
 		return c.try(e)

@@ -20,6 +20,7 @@ type checker struct {
 	guarded []string   // what was asked for .ok or .exists around here
 	trying  int        // inside how many calls of try and can
 	typer   *taskTypes
+	tell    func(step) // hears of every name; nil for nobody
 }
 
 type binding struct {

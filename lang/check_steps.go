@@ -13,13 +13,17 @@ import (
 func (c *checker) traversal(e *hclsyntax.ScopeTraversalExpr) *typ {
 	t := e.Traversal
 	root := t.RootName()
+	first := step{kind: atRoot, where: t[0].SourceRange(), text: root}
 	for i := len(c.bound) - 1; i >= 0; i-- {
 		if c.bound[i].name == root {
+			first.to = c.bound[i].typ
+			c.told(first)
 			return c.steps(c.bound[i].typ, root, root, t[1:])
 		}
 	}
 	switch {
 	case containsString(declaredRoots, root):
+		c.told(first)
 		if len(t) < 2 {
 			return anyType
 		}
@@ -28,10 +32,15 @@ func (c *checker) traversal(e *hclsyntax.ScopeTraversalExpr) *typ {
 			return anyType
 		}
 		whole := root + "." + name
-		return c.steps(c.typer.declared(c, root, name), whole, whole, t[2:])
+		found := c.typer.declared(c, root, name)
+		c.told(step{kind: atName, where: afterDot(t[1].SourceRange(), name), text: whole, to: found})
+		return c.steps(found, whole, whole, t[2:])
 	case c.roots != nil:
-		return c.steps(c.roots.root(root), root, root, t[1:])
+		first.to = c.roots.root(root)
+		c.told(first)
+		return c.steps(first.to, root, root, t[1:])
 	}
+	c.told(first)
 	return anyType
 }
 
@@ -43,6 +52,7 @@ func (c *checker) steps(t *typ, text, root string, steps hcl.Traversal) *typ {
 		case hcl.TraverseAttr:
 			next = c.attribute(t, text, root, s.Name, afterDot(s.SrcRange, s.Name))
 			text += "." + s.Name
+			c.told(step{kind: atField, where: afterDot(s.SrcRange, s.Name), text: text, from: t, to: next})
 		case hcl.TraverseIndex:
 			next = c.element(t, text, root, typeOfValue(s.Key), s.SrcRange)
 			text += "[" + strings.TrimSpace(valueText(s.Key)) + "]"

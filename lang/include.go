@@ -77,6 +77,7 @@ func (l *loader) includeFile(c *hclsyntax.FunctionCallExpr, name, dir string, wi
 		l.error("UF5005", a.place, "%s includes itself: %s.", file, strings.Join(append(within, file), " -> "))
 		return nil
 	}
+	l.ev.includes = append(l.ev.includes, includeUse{place: a.place, file: file, root: within[0]})
 	src, err := l.ev.src.read(file, maxPromptFile)
 	if err != nil {
 		l.missingFile("UF5001", a, file, err)
@@ -94,6 +95,13 @@ func (l *loader) includeFile(c *hclsyntax.FunctionCallExpr, name, dir string, wi
 		return t
 	}
 	return &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{x.syntax}, SrcRange: hcl.RangeBetween(c.Range(), c.Range())}
+}
+
+// includeUse is one call of include.
+type includeUse struct {
+	place hcl.Range // of the path
+	file  string    // slash path below the root
+	root  string    // the prompt into which it comes in the end
 }
 
 // includePath finds an included file: beside the file that includes it, below prompts/, or below the

@@ -19,6 +19,7 @@ type jsonType struct {
 	list  bool
 	limit bool                 // of a list: the schema has maxItems
 	attrs map[string]*jsonType // of a closed object
+	doc   string               // its description
 }
 
 // open reports whether nothing is known.
@@ -178,7 +179,18 @@ type schemaReader struct{ root any }
 // maxSchemaDepth bounds recursive schemas: deeper parts are open.
 const maxSchemaDepth = 24
 
+// read returns the type of a schema with what it says about itself.
 func (r *schemaReader) read(doc any, depth int) *jsonType {
+	t := r.readType(doc, depth)
+	if m, ok := doc.(map[string]any); ok && t != nil {
+		if text, ok := m["description"].(string); ok {
+			t.doc = text
+		}
+	}
+	return t
+}
+
+func (r *schemaReader) readType(doc any, depth int) *jsonType {
 	m, ok := doc.(map[string]any)
 	if !ok || depth > maxSchemaDepth {
 		return nil

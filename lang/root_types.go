@@ -66,6 +66,7 @@ func (l *loader) selfType(d *taskDef, planTime bool) *typ {
 			o["contract"] = nullType
 		}
 		outputs[n.name] = objectOf(o)
+		outputs[n.name].symbol = &Symbol{Kind: "output", Name: n.name, Of: d.task.Name}
 	}
 	attrs["outputs"] = objectOf(outputs)
 	if d.task.Series {

@@ -20,6 +20,7 @@ type Arg struct {
 	Manifest bool // part of the manifest: changing it can make results stale
 	Default  string
 	Doc      string
+	Values   []string // the only words it may be, or hold; nil for any
 }
 
 // Block is one type of block: which arguments and blocks it may hold.

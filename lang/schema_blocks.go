@@ -61,13 +61,13 @@ var agentSchema = &Block{
 	Name: "agent", Labels: 1, Many: true,
 	Doc: "A program that carries out prompts.",
 	Args: []Arg{
-		{Name: "adapter", Type: "string", Phase: Literal, Required: true, Manifest: true, Doc: "claude, codex, opencode, gemini or exec."},
+		{Name: "adapter", Type: "string", Phase: Literal, Required: true, Manifest: true, Doc: "claude, codex, opencode, gemini or exec.", Values: adapters},
 		{Name: "command", Type: "list(string)", Phase: PlanTime, Manifest: true, Doc: "The program of exec; another binary for the others."},
 		{Name: "args", Type: "list(string)", Phase: PlanTime, Manifest: true, Doc: "Further arguments."},
 		{Name: "env", Type: "map(string)", Phase: PlanTime, Manifest: true, Doc: "Environment variables."},
 		{Name: "pass_env", Type: "list(string)", Phase: Literal, Doc: "Names of variables passed on, never hashed, masked in logs."},
 		{Name: "pool", Type: "pool", Phase: Static, Doc: "The pool of its account."},
-		{Name: "version", Type: "string", Phase: Literal, Default: "record", Doc: "record or key: whether the program's version is part of the manifest."},
+		{Name: "version", Type: "string", Phase: Literal, Default: "record", Doc: "record or key: whether the program's version is part of the manifest.", Values: []string{"record", "key"}},
 	},
 }
 
@@ -110,7 +110,7 @@ var contractSchema = &Block{
 	Name: "contract", Labels: 1, Many: true,
 	Doc: "The rules that a task's outputs must satisfy.",
 	Args: []Arg{
-		{Name: "kind", Type: "string", Phase: Literal, Required: true, Doc: "json, jsonl, markdown, text, tree or binary."},
+		{Name: "kind", Type: "string", Phase: Literal, Required: true, Doc: "json, jsonl, markdown, text, tree or binary.", Values: contractKinds},
 		{Name: "schema", Type: "path", Phase: Literal, Doc: "A JSON Schema (2020-12) below the root."},
 		{Name: "min_bytes", Type: "number", Phase: Literal, Doc: "Least size."},
 		{Name: "max_bytes", Type: "number", Phase: Literal, Doc: "Greatest size."},
@@ -121,7 +121,7 @@ var contractSchema = &Block{
 		{Name: "sample", Type: "path", Phase: Literal, Doc: "A file below the root that keeps the contract; tried before an agent starts."},
 		{Name: "validate", Type: "list(string)", Phase: PlanTime, Doc: "A command that gets the path and exits 0 when the output is good."},
 		{Name: "uses", Type: "list(string)", Phase: PlanTime, Doc: "Globs of files the command needs."},
-		{Name: "severity", Type: "string", Phase: Literal, Default: "error", Doc: "error or warn."},
+		{Name: "severity", Type: "string", Phase: Literal, Default: "error", Doc: "error or warn.", Values: []string{"error", "warn"}},
 	},
 	Blocks: []*Block{
 		{Name: "join", Many: true, Doc: "Values of the output exist among others.", Args: []Arg{

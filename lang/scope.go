@@ -24,6 +24,7 @@ type evaluator struct {
 	prompts   map[string]*prompt
 	sensitive map[string]bool      // variables that hold secrets
 	jsonTypes map[string]*jsonType // by contract: what its schema closes
+	includes  []includeUse         // in prompts
 }
 
 func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {

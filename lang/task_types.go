@@ -190,7 +190,7 @@ func (x *taskTypes) instance(d *taskDef, tolerated bool) *typ {
 func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 	attrs := map[string]*typ{"path": stringType, "exists": boolType, "digest": stringType, "contract": stringType}
 	t := objectOf(attrs)
-	t.hints = map[string]advice{}
+	t.hints, t.symbol = map[string]advice{}, &Symbol{Kind: "output", Name: n.name, Of: d.task.Name}
 	contract := x.contractOf(n)
 	if n.arg("contract") == nil {
 		attrs["contract"] = nullType

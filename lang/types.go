@@ -37,6 +37,8 @@ type typ struct {
 	maybe  string            // why it may be null at run time; "" when it never is, or nobody promised
 	from   *Contract         // of an unchecked value: the contract whose schema is open
 	absent string            // says that an attribute is missing, with %s for its name; "" for the usual words
+	symbol *Symbol           // what declares it, for editors; nil for most
+	doc    string            // what a JSON Schema says of it
 	hints  map[string]advice // for attributes that are often asked for and are not there
 
 	key string // of the structure, made when it is first compared

@@ -121,14 +121,18 @@ func typeOfJSON(t *jsonType, from *Contract) *typ {
 		return &typ{shape: anyShape, from: from}
 	case t.list:
 		l := listOf(typeOfJSON(t.elem, from))
-		l.limit = t.limit
+		l.limit, l.doc = t.limit, t.doc
 		return l
 	case t.attrs != nil:
 		attrs := map[string]*typ{}
 		for k, a := range t.attrs {
 			attrs[k] = typeOfJSON(a, from)
 		}
-		return objectOf(attrs)
+		o := objectOf(attrs)
+		o.doc = t.doc
+		return o
 	}
-	return typeOfCty(t.prim)
+	n := *typeOfCty(t.prim)
+	n.doc = t.doc
+	return &n
 }

@@ -30,6 +30,53 @@ func (t *typ) String() string {
 	return "a value"
 }
 
+// maxDescribed is how many attributes a description shows.
+const maxDescribed = 12
+
+// describe writes the type with its parts, as in "list of { id: string, path: string }", on one line.
+func (t *typ) describe() string { return t.describeTo(2) }
+
+func (t *typ) describeTo(depth int) string {
+	switch t.shape {
+	case listShape:
+		word := "list"
+		if t.set {
+			word = "set"
+		}
+		return word + " of " + t.elem.describeTo(depth)
+	case mapShape:
+		return "map of " + t.elem.describeTo(depth)
+	case objectShape:
+		return t.describeObject(depth)
+	case anyShape:
+		return "any"
+	case unionShape:
+		words := make([]string, 0, len(t.elems))
+		for _, e := range t.elems {
+			if w := e.describeTo(depth - 1); !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+		return strings.Join(words, " or ")
+	}
+	return t.noun()
+}
+
+func (t *typ) describeObject(depth int) string {
+	if depth == 0 || len(t.attrs) == 0 {
+		return "object"
+	}
+	parts := make([]string, 0, len(t.attrs))
+	for _, k := range sortedKeys(t.attrs) {
+		if len(parts) == maxDescribed {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, k+": "+t.attrs[k].describeTo(depth-1))
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
 // noun is the type without its article.
 func (t *typ) noun() string {
 	_, n, _ := strings.Cut(t.String(), " ")

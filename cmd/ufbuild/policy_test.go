@@ -54,6 +54,7 @@ var rooms = []room{
 	{"executor/workspace", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
 
 	{"cmd/ufbuild", []string{"..."}},
+	{"cmd/ufbuild/internal/editor", []string{"lang", "lang/lsp"}},
 	{"cmd/ufbuild/internal/...", []string{"lang", "graph", "cache", "cache/digest", "executor/event", "cmd/ufbuild/internal/..."}},
 	{"examples/...", nil}, // programs that examples run
 }

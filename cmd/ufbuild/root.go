@@ -163,6 +163,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.importCommand(),
 		a.lockCommand(),
 		a.fmtCommand(),
+		a.lspCommand(),
 		a.explainCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),
