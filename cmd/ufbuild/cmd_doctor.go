@@ -22,9 +22,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look at what a build finds on this machine",
 		Long: `Lists the programs of agents with their versions, what the campaign here needs and
-does not find, where the store is and how much room it has, and what the kernel
-offers. It starts programs only to ask for their version, and writes nothing. The
-exit code is 6 when a build would miss something.`,
+does not find, where the store is and how much room it has, what the kernel offers,
+and which limits of a task it can enforce. It starts programs only to ask for their
+version, and itself to try a limit, and writes nothing. The exit code is 6 when a build would miss something.`,
 		Example: `  ufbuild doctor
   ufbuild doctor --json | jq '.findings[] | select(.state == "missing")'`,
 		RunE: func(*cobra.Command, []string) error { return a.runDoctor() },
@@ -33,7 +33,7 @@ exit code is 6 when a build would miss something.`,
 
 // finding is one thing that doctor looked at.
 type finding struct {
-	Part  string `json:"part"`  // agents, campaign, store or kernel
+	Part  string `json:"part"`  // agents, campaign, store, kernel or sandbox
 	Name  string `json:"name"`  // of the program or feature
 	State string `json:"state"` // ok; absent: nobody here needs it; missing: a build needs it
 	Words string `json:"words,omitempty"`
@@ -51,6 +51,7 @@ func (a *app) runDoctor() error {
 	found = append(found, a.campaignNeeds(campaign)...)
 	found = append(found, a.storeFindings(l)...)
 	found = append(found, kernelFindings()...)
+	found = append(found, a.sandboxFindings(l)...)
 	if err := a.printFindings(found); err != nil {
 		return err
 	}

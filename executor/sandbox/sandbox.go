@@ -70,8 +70,8 @@ const (
 // Versions of Landlock. Truncation is known from 3 on: before it a file could be emptied that cannot be written.
 // Signals are from 6 on, and stay unlimited before: no level promises them.
 const (
-	minVersion    = 3 // Linux 6.2
-	scopesVersion = 6 // Linux 6.12
+	minVersion  = 3 // Linux 6.2
+	SignalsFrom = 6 // of a version that keeps signals inside too; Linux 6.12
 )
 
 // Version returns the version of Landlock that the kernel offers, or why it offers none.
@@ -112,7 +112,7 @@ func (l *Limits) Enforced() []string {
 			what = "reads and writes"
 		}
 		out = append(out, fmt.Sprintf("%s by Landlock %d", what, version))
-		if version >= scopesVersion {
+		if version >= SignalsFrom {
 			out = append(out, fmt.Sprintf("signals by Landlock %d", version))
 		}
 	}
@@ -167,7 +167,7 @@ func newRuleset(level Level, version int) (*ruleset, error) {
 	}
 	// The first field alone is what every version knows.
 	size := unsafe.Sizeof(attr.Handled_access_fs)
-	if version >= scopesVersion {
+	if version >= SignalsFrom {
 		size = unsafe.Offsetof(attr.Quiet_access_fs)
 		attr.Scoped = unix.LANDLOCK_SCOPE_SIGNAL
 		if level == Strict { // a socket without a file is a way to read what is elsewhere
