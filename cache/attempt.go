@@ -75,6 +75,8 @@ type Usage struct {
 	CostUSD      *float64 `json:"cost_usd,omitempty"`
 	Model        string   `json:"model,omitempty"`   // as the agent reported it
 	Session      string   `json:"session,omitempty"` // the agent's own name for the conversation
+	// AtLeast says that the program was stopped before it told everything: each number is a lower bound.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 // Captured is what was taken when the process ended, whatever its exit.
@@ -92,6 +94,16 @@ type Captured struct {
 	Enforced           []string      `json:"enforced,omitempty"` // what was withheld from the process and by what, one phrase each
 	Where              string        `json:"where,omitempty"`    // "local" or the name of a remote
 	Problems           []string      `json:"problems,omitempty"` // why an output is not what it was declared to be, or the program did not start
+	Kept               []Output      `json:"kept,omitempty"`     // files for the agent's driver, named by their path in the workspace
+}
+
+// Agent is the program that was to carry out a prompt, so that what an attempt left can be read and accounted without the
+// campaign that ran it.
+type Agent struct {
+	Adapter string `json:"adapter,omitempty"`
+	Model   string `json:"model,omitempty"`   // as the campaign names it
+	Pool    string `json:"pool,omitempty"`    // of the account
+	Version string `json:"version,omitempty"` // as the program said it; "" when nobody asked
 }
 
 // Verdict is what judging said about the outputs that Key names.
@@ -135,6 +147,7 @@ type Attempt struct {
 	Reason   string        // why it ran, rendered
 	Feedback digest.Digest // what the try before was told to do better; zero when nothing
 	Rung     string        // agent rung that ran it
+	Agent    Agent         // of that rung; zero for commands
 	Owner    Owner
 	// Workspace is the absolute directory it ran in; it may be gone.
 	Workspace string

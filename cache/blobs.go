@@ -2,13 +2,16 @@ package cache
 
 import "github.com/ufbuild/ufbuild/cache/digest"
 
-// Blobs returns the digests a names: manifest, prompt, feedback, log, outputs and leftovers, each once, without zeros. The
-// contents of trees are not followed.
+// Blobs returns the digests a names: manifest, prompt, feedback, log, outputs, leftovers and what is kept for the driver, each
+// once, without zeros. The contents of trees are not followed.
 func (a Attempt) Blobs() []digest.Digest {
 	all := []digest.Digest{a.Manifest, a.Prompt, a.Feedback}
 	if c := a.Captured; c != nil {
 		all = append(all, c.Log, c.Leftovers)
 		for _, o := range c.Outputs {
+			all = append(all, o.Digest)
+		}
+		for _, o := range c.Kept {
 			all = append(all, o.Digest)
 		}
 	}

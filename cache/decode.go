@@ -69,10 +69,29 @@ func (d *decoder) start(s *Start) {
 			d.text(&s.Feedback)
 		case "rung":
 			s.Rung = d.string()
+		case "agent":
+			d.agent(&s.Agent)
 		case "owner":
 			d.owner(&s.Owner)
 		case "workspace":
 			s.Workspace = d.string()
+		default:
+			d.odd = true
+		}
+	})
+}
+
+func (d *decoder) agent(a *Agent) {
+	d.object(func(name string) {
+		switch name {
+		case "adapter":
+			a.Adapter = d.string()
+		case "model":
+			a.Model = d.string()
+		case "pool":
+			a.Pool = d.string()
+		case "version":
+			a.Version = d.string()
 		default:
 			d.odd = true
 		}
@@ -106,9 +125,7 @@ func (d *decoder) captured(c *Captured) {
 		case "stopped_by":
 			c.StoppedBy = d.string()
 		case "outputs":
-			d.odd = d.odd || c.Outputs != nil
-			c.Outputs = []Output{}
-			d.array(func() { c.Outputs = append(c.Outputs, d.output()) })
+			c.Outputs = d.outputs(c.Outputs)
 		case "leftovers":
 			d.text(&c.Leftovers)
 		case "leftovers_truncated":
@@ -121,6 +138,8 @@ func (d *decoder) captured(c *Captured) {
 			c.Duration = time.Duration(d.int())
 		case "problems":
 			c.Problems = d.strings(c.Problems)
+		case "kept":
+			c.Kept = d.outputs(c.Kept)
 		case "sandbox":
 			c.Sandbox = d.string()
 		case "enforced":
@@ -131,6 +150,13 @@ func (d *decoder) captured(c *Captured) {
 			d.odd = true
 		}
 	})
+}
+
+func (d *decoder) outputs(have []Output) []Output {
+	d.odd = d.odd || have != nil
+	out := []Output{}
+	d.array(func() { out = append(out, d.output()) })
+	return out
 }
 
 func (d *decoder) output() (o Output) {
@@ -175,6 +201,8 @@ func (d *decoder) usage(u *Usage) {
 			u.Model = d.string()
 		case "session":
 			u.Session = d.string()
+		case "at_least":
+			u.AtLeast = d.bool()
 		default:
 			d.odd = true
 		}

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/graph"
@@ -106,33 +107,48 @@ func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 		return 0, 0, false
 	}
 	var best *line
+	var at int // in best.ids
 	for _, l := range a.order {
-		if len(l.ids) == 0 || best != nil && l.ids[0].id >= best.ids[0].id {
+		i, ok := a.head(l)
+		if !ok || best != nil && l.ids[i].id >= best.ids[at].id {
 			continue
 		}
-		if n, fits := a.rungFor(l); fits {
-			best, rung = l, n
+		if n, fits := a.rungFor(l, l.ids[i]); fits {
+			best, at, rung = l, i, n
 		}
 	}
 	if best == nil {
 		return 0, 0, false
 	}
-	w := best.ids[0]
-	best.ids = best.ids[1:]
+	w := best.ids[at]
+	if at == 0 {
+		best.ids = best.ids[1:]
+	} else {
+		best.ids = slices.Delete(best.ids, at, at+1)
+	}
 	a.take(best.rungs[rung], w.weight, 1)
 	return w.id, rung, true
 }
 
-// rungFor chooses the rung for the head of a line: the first whose account is not paused. A rung that is
+// head is the first of a line that there is money for: one that is too dear must not keep cheaper ones, or
+// those of another group, from starting.
+func (a *admission) head(l *line) (i int, ok bool) {
+	for i := range l.ids {
+		if a.afford == nil || a.afford(l.ids[i].id) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// rungFor chooses the rung for a node of a line: the first whose account is not paused. A rung that is
 // only busy is waited for.
-func (a *admission) rungFor(l *line) (int, bool) {
-	head := l.ids[0]
+func (a *admission) rungFor(l *line, w waiting) (int, bool) {
 	for i, n := range l.rungs {
 		if a.holds(n) {
 			continue
 		}
-		fits := (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= head.weight)
-		return i, fits && (n.account == pause.Account{} || a.afford == nil || a.afford(head.id))
+		return i, (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= w.weight)
 	}
 	return 0, false
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/graph"
@@ -25,12 +26,14 @@ type endedMsg struct {
 	asked    bool  // the outputs wait for a person's word
 	err      error // trouble of this machine
 	duration time.Duration
-	end      agent.End // what the agent's own words say
+	end      agent.End   // what the agent's own words say
+	seen     cache.Usage // what was seen of its usage while it ran
 }
 
 // attempt carries out one attempt of a stale node, in the order of the semantics page: started, run,
 // captured, judged, ended; each step is a record before the next one relies on it.
-func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision) endedMsg {
+// tell is called with what it has used so far, from another goroutine, until it ended.
+func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision, tell func(cache.Usage)) endedMsg {
 	release, err := b.lockKey(ctx, inst.Address, dec.Key)
 	if err != nil {
 		m.err = err
@@ -61,7 +64,9 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	if err != nil {
 		return b.spoiled(m, &at, &NotStarted{err})
 	}
-	captured, err := b.Runner.Run(ctx, inv, b.output(inst.Address))
+	meter := b.startMeter(dec.Action, &at, tell)
+	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
+	m.seen = meter.stop()
 	if err != nil {
 		return b.spoiled(m, &at, err)
 	}
@@ -138,6 +143,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 // conclude turns what was captured into an outcome and a verdict, and makes both visible.
 func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
 	captured, m.end = b.readUsage(dec.Action, captured)
+	captured.Usage = budget.Fill(captured.Usage, m.seen)
 	at.Captured, at.State = &captured, cache.CapturedState
 	if err := b.Store.Append(cache.CapturedRecord(at.Key, at.Ordinal, captured)); err != nil {
 		return b.unsaved(m, at, err)
@@ -148,6 +154,9 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 		}
 	}
 	at.Outcome, at.Message = b.classify(dec.Action, at.Rung, captured)
+	if why := stopOf(ctx); why != nil && captured.StoppedBy == why.By {
+		at.Message = why.Why
+	}
 	if err := b.judgeEnd(ctx, &m, dec, at); err != nil {
 		m.attempt, m.err = *at, err
 		return m

@@ -185,12 +185,15 @@ func (d *Decider) classify(a *Action, rung string, c cache.Captured) (cache.Outc
 	switch c.StoppedBy {
 	case stoppedByCrash:
 		return cache.Interrupted, "its build died"
-	case "cancel":
+	case stoppedCancel:
 		return cache.Cancelled, "stopped"
 	case "idle":
 		return cache.Stalled, fmt.Sprintf("printed nothing for %s", a.Idle)
-	case "budget":
-		return cache.OverBudget, "stopped at its budget"
+	case stoppedBudget:
+		if words, over := budget.Over(a.Budget, c.Usage); over {
+			return cache.OverBudget, "stopped: " + words
+		}
+		return cache.OverBudget, "stopped at a budget"
 	case "timeout":
 		if a.Accepted > 0 {
 			return cache.Partial, ""
@@ -199,7 +202,7 @@ func (d *Decider) classify(a *Action, rung string, c cache.Captured) (cache.Outc
 	}
 	if a.Kind == lang.Prompt {
 		end := d.agentEnd(a, rung, c, nil)
-		if words, over := budget.Over(a.Budget, c.Usage); over && end.Class == agent.OK {
+		if words, over := budget.Over(a.Budget, c.Usage); over && (end.Class == agent.OK || end.Class == agent.Failed) {
 			return cache.OverBudget, words
 		}
 		return end.Class.Outcome(), end.Message

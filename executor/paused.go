@@ -172,9 +172,12 @@ func (s *scheduler) idle() bool {
 	return s.asking == 0 && s.running == 0 && s.resting == 0 && s.timers == 0
 }
 
+// held are the states in which a node can keep others waiting while nothing is under way.
+var held = []State{Queued, Awaiting, Paused}
+
 // giveUp ends what can only go on after a person has done something.
 func (s *scheduler) giveUp() {
-	if !slices.ContainsFunc(s.order, func(id graph.NodeID) bool { return s.nodes[id].state == Queued || s.nodes[id].state == Awaiting }) {
+	if !slices.ContainsFunc(s.order, func(id graph.NodeID) bool { return slices.Contains(held, s.nodes[id].state) }) {
 		panic("BUG: nodes are left and nothing is under way")
 	}
 	for _, id := range s.order {
@@ -224,10 +227,8 @@ func (s *scheduler) whyQueued(id graph.NodeID) string {
 			return h.Pause.String()
 		}
 	}
-	if s.budget != nil {
-		if why := s.budget.Why(s.estimate(id)); why != "" {
-			return why
-		}
+	if why := s.short(id); why != "" {
+		return why
 	}
 	panic("BUG: " + s.graph.Node(id).Address.String() + " is queued, nothing is under way and nothing holds it")
 }

@@ -127,3 +127,25 @@ func TestRungs(t *testing.T) {
 	_, _, ok = a.pop()
 	require.False(t, ok, "there is no money")
 }
+
+func TestTooDearForOne(t *testing.T) {
+	inst := &lang.Instance{Profile: &lang.Profile{Agent: &lang.Agent{Name: "a"}}}
+	b := &Builder{Jobs: 9}
+	b.Campaign = &lang.Campaign{}
+	a := newAdmission(b)
+	for id := range graph.NodeID(4) {
+		a.push(id, inst)
+	}
+	a.afford = func(id graph.NodeID) bool { return id > 1 }
+	for _, want := range []graph.NodeID{2, 3} {
+		id, _, ok := a.pop()
+		require.True(t, ok)
+		require.Equal(t, want, id, "what is too dear keeps nobody else")
+	}
+	_, _, ok := a.pop()
+	require.False(t, ok)
+	a.afford = nil
+	id, _, ok := a.pop()
+	require.True(t, ok)
+	require.Zero(t, id)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
@@ -22,11 +23,11 @@ func (s *scheduler) onRung(id graph.NodeID) *lang.Instance {
 }
 
 // attemptOnRung carries out one attempt on the rung that inst names.
-func (b *Builder) attemptOnRung(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision) endedMsg {
+func (b *Builder) attemptOnRung(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision, tell func(cache.Usage)) endedMsg {
 	if dec.Action, m.err = b.onRung(inst, dec.Action); m.err != nil {
 		return m
 	}
-	return b.attempt(ctx, m, inst, dec)
+	return b.attempt(ctx, m, inst, dec, tell)
 }
 
 // onRung returns the action as a lower rung carries it out: with its agent, its variables and its

@@ -75,7 +75,7 @@ type OutputSpec struct {
 // directory is needed any more and no process of the attempt lives. Safe for concurrent use.
 //
 // A cancelled context stops the process (SIGINT, Grace, SIGKILL); what it left is captured all the
-// same and StoppedBy is "cancel". An error means the attempt did not run to a captured end:
+// same and StoppedBy is what [StoppedBy] says of the context. An error means the attempt did not run to a captured end:
 // *SourceChanged when an input is not what the key says, *NotStarted when no program ran, else trouble of this machine.
 type Runner interface {
 	Run(ctx context.Context, inv *Invocation, output func(p []byte)) (cache.Captured, error)

@@ -39,9 +39,11 @@ type scheduler struct {
 	admit   admission
 	pauses  map[pause.Account]*accountPause // also of accounts that were paused and did no better since
 	resumed chan resumedMsg
-	holds   int             // pauses begun, to number them
-	timers  int             // pauses that will end by themselves
-	budget  *budget.Account // nil: there is no ceiling
+	holds   int                        // pauses begun, to number them
+	timers  int                        // pauses that will end by themselves
+	budget  *budget.Account            // of the campaign; nil: there is no ceiling
+	budgets map[string]*budget.Account // of groups that have a ceiling
+	used    chan usedMsg
 	records *recorder
 	halted  string // why nothing new starts; "" while it may
 	haltAs  State  // what becomes of what may not start
@@ -76,12 +78,13 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		pauses:  map[pause.Account]*accountPause{},
 		resumed: make(chan resumedMsg),
 		records: newRecorder(b),
+		budgets: map[string]*budget.Account{},
+		used:    make(chan usedMsg),
 		haltAs:  Cancelled,
 		begun:   b.Now(),
 	}
-	if !plan && b.Ceiling != (lang.Budget{}) {
-		s.budget = budget.New(b.Ceiling, b.Spent)
-		s.admit.afford = func(id graph.NodeID) bool { return s.budget.Fits(s.estimate(id)) }
+	if !plan {
+		s.fund()
 	}
 	return s
 }
@@ -153,6 +156,8 @@ func (s *scheduler) loop(ctx context.Context) {
 		case m := <-s.ended:
 			s.running--
 			s.takeEnd(ctx, m)
+		case m := <-s.used:
+			s.takeUsed(m)
 		case id := <-s.rested:
 			s.resting--
 			s.requeue(id)
@@ -512,6 +517,9 @@ func (s *scheduler) emit(e event.Event) {
 func (s *scheduler) summary(ctx context.Context) Summary {
 	sum := Summary{Graph: s.graph, Counts: map[State]int{}, Stopped: ctx.Err() != nil, Duration: s.b.Now().Sub(s.begun)}
 	for _, id := range s.graph.Order() {
+		if n := s.nodes[id]; n.state == Paused && n.short {
+			n.result.Message = s.whyShort(id)
+		}
 		r := s.nodes[id].result
 		if r.State == Unwanted || r.State == Expanded {
 			continue

@@ -2,11 +2,13 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/budget"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -29,21 +31,110 @@ func (s *scheduler) estimate(id graph.NodeID) budget.Estimate {
 	return *n.likely
 }
 
+// fund opens the accounts that hold the build to its ceilings.
+func (s *scheduler) fund() {
+	b := s.b
+	if b.Ceiling != (lang.Budget{}) {
+		s.budget = budget.New("the budget", b.Ceiling, b.Spent)
+	}
+	for _, g := range b.Campaign.Groups {
+		if g.Budget != (lang.Budget{}) {
+			s.budgets[g.Name] = budget.New("the budget of group."+g.Name, g.Budget, b.SpentOf[g.Name])
+		}
+	}
+	if s.budget != nil || len(s.budgets) > 0 {
+		s.admit.afford = func(id graph.NodeID) bool { return s.short(id) == "" }
+	}
+}
+
+// accountsOf are the accounts that pay for a node: that of the campaign, and that of its group. None for a
+// command.
+func (s *scheduler) accountsOf(id graph.NodeID) []*budget.Account {
+	task := s.graph.Node(id).Task
+	if task.Kind != lang.Prompt {
+		return nil
+	}
+	var out []*budget.Account
+	for _, a := range []*budget.Account{s.budget, s.budgets[task.Group]} {
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// short says which account cannot pay for a node, "" when all can.
+func (s *scheduler) short(id graph.NodeID) string {
+	for _, a := range s.accountsOf(id) {
+		if why := a.Why(s.estimate(id)); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// whyShort says at the end of a build which account a node was stopped for, with what was spent in the end.
+func (s *scheduler) whyShort(id graph.NodeID) string {
+	for _, a := range s.accountsOf(id) {
+		if why := a.Why(budget.Estimate{}); why != "" {
+			return why
+		}
+	}
+	return s.nodes[id].result.Message
+}
+
 // reserve sets money aside for a prompt that starts.
 func (s *scheduler) reserve(id graph.NodeID) {
-	if s.budget != nil && s.graph.Node(id).Task.Kind == lang.Prompt {
-		s.budget.Reserve(s.estimate(id))
+	for _, a := range s.accountsOf(id) {
+		a.Start(int(id), s.estimate(id))
 	}
 }
 
 // spend puts what an attempt used in the place of what was reserved for it.
 func (s *scheduler) spend(m endedMsg) {
-	if s.budget == nil || s.graph.Node(m.id).Task.Kind != lang.Prompt {
+	for _, a := range s.accountsOf(m.id) {
+		a.Settle(int(m.id))
+		switch {
+		case m.found:
+		case m.attempt.Captured != nil:
+			a.Spend(m.attempt.Captured.Usage)
+		case m.seen != (cache.Usage{}): // it ran, and could not be captured
+			a.Spend(m.seen)
+		}
+	}
+}
+
+// takeUsed holds a running attempt to its ceiling, and all that runs to those they share. What a shared one
+// stops are all paid attempts under it: each of them would only spend more.
+func (s *scheduler) takeUsed(m usedMsg) {
+	n := s.nodes[m.id]
+	if n.state != Running {
 		return
 	}
-	s.budget.Release(s.estimate(m.id))
-	if !m.found && m.attempt.Captured != nil {
-		s.budget.Spend(m.attempt.Captured.Usage)
+	inst := s.onRung(m.id)
+	s.emit(event.Event{
+		Kind: event.AttemptUsed, Address: inst.Address.String(), CostUSD: m.usage.CostUSD,
+		InputTokens: m.usage.InputTokens, OutputTokens: m.usage.OutputTokens,
+	})
+	if words, over := budget.Over(inst.Budget, m.usage); over {
+		n.stop(&Stop{By: stoppedBudget, Why: "stopped: " + words})
+	}
+	for _, a := range s.accountsOf(m.id) {
+		a.Use(int(m.id), m.usage)
+		if why := a.Passed(); why != "" {
+			s.stopUnder(a, why)
+		}
+	}
+}
+
+// stopUnder stops every attempt that an account pays for. Their nodes wait for the next build.
+func (s *scheduler) stopUnder(a *budget.Account, why string) {
+	for _, id := range s.order {
+		n := s.nodes[id]
+		if n.state == Running && !n.short && slices.Contains(s.accountsOf(id), a) {
+			n.short = true
+			n.stop(&Stop{By: stoppedBudget, Why: "stopped: " + why})
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -63,12 +64,14 @@ type nodeState struct {
 	left     left
 	decision Decision
 	result   NodeResult
-	tries    int              // attempts in this build that used up a try
-	infra    int              // attempts in this build that the machine spoiled
-	likely   *budget.Estimate // nil until asked for
-	rung     int              // the rung of its agent that ran it last
-	redone   int              // decisions repeated because a source changed
-	made     int              // attempts in this build
+	tries    int                     // attempts in this build that used up a try
+	infra    int                     // attempts in this build that the machine spoiled
+	likely   *budget.Estimate        // nil until asked for
+	rung     int                     // the rung of its agent that ran it last
+	redone   int                     // decisions repeated because a source changed
+	made     int                     // attempts in this build
+	stop     context.CancelCauseFunc // of a running one
+	short    bool                    // it was stopped because a budget that it shares was spent
 }
 
 func newNodeStates(n int) []*nodeState {

@@ -31,16 +31,30 @@ func (s *scheduler) start(ctx context.Context) {
 		s.running++
 		s.nodes[id].rung = rung
 		s.reserve(id)
-		inst, dec := s.onRung(id), s.nodes[id].decision
-		go func() {
-			s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, dec)
-		}()
+		s.carryOut(ctx, id)
 	}
+}
+
+// carryOut begins an attempt of a node, which can be stopped by itself.
+func (s *scheduler) carryOut(ctx context.Context, id graph.NodeID) {
+	n := s.nodes[id]
+	inst, dec := s.onRung(id), n.decision
+	ctx, n.stop = context.WithCancelCause(ctx)
+	tell := func(u cache.Usage) {
+		select {
+		case s.used <- usedMsg{id, u}:
+		case <-s.quit:
+		}
+	}
+	go func() {
+		s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, dec, tell)
+	}()
 }
 
 // takeEnd takes the end of an attempt.
 func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	n := s.nodes[m.id]
+	n.stop(nil) // it is over: nothing of its context is needed
 	s.admit.release(s.graph.Node(m.id).Instance, n.rung)
 	s.spend(m)
 	inst := s.onRung(m.id)
@@ -64,6 +78,8 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	case m.changed && n.redone < maxRedone && s.halted == "":
 		n.redone++
 		s.ask(m.id)
+	case n.short && (at.Outcome == cache.OverBudget || errors.Is(m.err, context.Canceled)):
+		s.pauseNode(m.id, at.Message)
 	case m.err != nil:
 		s.takeTrouble(ctx, m)
 	case at.State != cache.Ended:

@@ -163,6 +163,7 @@ type Group struct {
 	Label       string
 	Color       string
 	Description string
+	Budget      Budget // of all its tasks together
 	Range       Range
 }
 

@@ -74,11 +74,17 @@ func (l *loader) loadCampaign() {
 	}
 	c.MaxDynamicTasks = int(l.wantInt(s, l.planned(n, "max_dynamic_tasks"), defaultMaxDynamic, 1, maxInstances, "UF2110"))
 	c.Deadline = l.wantDuration(s, l.planned(n, "deadline"), 0)
-	if b := n.block("budget"); b != nil {
-		c.Budget.USD = l.wantFloat(s, l.planned(b, "usd"))
-		c.Budget.Tokens = l.wantInt(s, l.planned(b, "tokens"), 0, 0, maxCount, "UF2110")
-	}
+	c.Budget = l.loadBudget(s, n)
 	c.Prices = l.loadPrices(s, l.planned(n, "prices"))
+}
+
+// loadBudget decodes the budget block of n, if it has one.
+func (l *loader) loadBudget(s *scope, n *node) Budget {
+	b := n.block("budget")
+	if b == nil {
+		return Budget{}
+	}
+	return Budget{USD: l.wantFloat(s, l.planned(b, "usd")), Tokens: l.wantInt(s, l.planned(b, "tokens"), 0, 0, maxCount, "UF2110")}
 }
 
 func (l *loader) loadPrices(s *scope, a *argument) map[string]Price {
@@ -228,6 +234,7 @@ func (l *loader) loadGroups() {
 			Label:       l.wantString(s, l.literal(n, "label")),
 			Color:       l.wantString(s, l.literal(n, "color")),
 			Description: l.wantString(s, l.literal(n, "description")),
+			Budget:      l.loadBudget(s, n),
 		}
 		if g.Color != "" && !colorText.MatchString(g.Color) {
 			l.error("UF2110", n.arg("color").place, "color needs #rrggbb, such as \"#2563eb\", not %q.", g.Color)

@@ -20,7 +20,7 @@ var campaignSchema = &Block{
 
 var budgetSchema = &Block{
 	Name: "budget",
-	Doc:  "A ceiling for what is spent.",
+	Doc:  "A ceiling for what is spent until all is fresh; what runs is stopped at it.",
 	Args: []Arg{
 		{Name: "usd", Type: "number", Phase: PlanTime, Doc: "Dollars."},
 		{Name: "tokens", Type: "number", Phase: PlanTime, Doc: "Tokens."},
@@ -80,7 +80,7 @@ var profileSchema = &Block{
 		{Name: "effort", Type: "string", Phase: PlanTime, Manifest: true, Doc: "How hard it thinks, in the adapter's words."},
 		{Name: "args", Type: "list(string)", Phase: PlanTime, Manifest: true, Doc: "Further arguments."},
 		{Name: "env", Type: "map(string)", Phase: PlanTime, Manifest: true, Doc: "Environment variables."},
-		{Name: "fallback", Type: "list of profiles", Phase: Static, Doc: "Profiles to go on with when this one's account is exhausted."},
+		{Name: "fallback", Type: "list of profiles", Phase: Static, Doc: "Profiles to go on with when the account of this one is paused, or its tries ended in crashes, stalls or refusals."},
 		{Name: "description", Type: "string", Phase: Literal, Doc: "One sentence for people."},
 	},
 }

@@ -15,7 +15,7 @@ var settingArgs = []Arg{
 	{Name: "idle_timeout", Type: "duration", Phase: PlanTime, Doc: "Longest silence of an attempt."},
 	{Name: "on_timeout", Type: "string", Phase: PlanTime, Manifest: true, Default: "fail", Doc: "fail or accept: outputs of a time-boxed task count if the contract passes.", Values: []string{"fail", "accept"}},
 	{Name: "on_failure", Type: "string", Phase: PlanTime, Default: "fail", Doc: "What a failure means for the campaign: continue, fail or abort.", Values: []string{"fail", "continue", "abort"}},
-	{Name: "budget", Type: "object", Phase: PlanTime, Doc: "Ceiling of an attempt: { usd, tokens }."},
+	{Name: "budget", Type: "object", Phase: PlanTime, Doc: "Ceiling of an attempt: { usd, tokens }; one that passes it is stopped."},
 	{Name: "cache", Type: "bool", Phase: PlanTime, Default: "true", Doc: "False: always stale."},
 	{Name: "salt", Type: "string", Phase: PlanTime, Manifest: true, Doc: "Text mixed into the key."},
 	{Name: "remote", Type: "string", Phase: PlanTime, Doc: "Where it may run."},
@@ -52,11 +52,17 @@ var groupSchema = &Block{
 		{Name: "color", Type: "string", Phase: Literal, Doc: "#rrggbb."},
 		{Name: "description", Type: "string", Phase: Literal, Doc: "One sentence for people."},
 	},
-	Blocks: []*Block{{
+	Blocks: []*Block{groupBudgetSchema, {
 		Name: "defaults",
 		Doc:  "Settings for every task of the group.",
 		Args: settingArgs, Blocks: []*Block{outputSchema, retrySchema},
 	}},
+}
+
+var groupBudgetSchema = &Block{
+	Name: "budget",
+	Doc:  "A ceiling for what all tasks of the group spend together.",
+	Args: budgetSchema.Args,
 }
 
 var inputSchema = &Block{

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor"
@@ -29,7 +28,9 @@ func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn f
 			l.Hit(e)
 			return
 		}
-		spent.add(e.Usage.CostUSD, e.Profile != "")
+		if e.Profile != "" {
+			spent.addUsage(e.Usage)
+		}
 		if err := l.Append(e); err != nil {
 			warn(err)
 		}
@@ -43,22 +44,15 @@ func (s *session) fund(b *executor.Builder, f buildFlags) error {
 	if f.budget > 0 {
 		b.Ceiling.USD = f.budget
 	}
-	if b.Ceiling == (lang.Budget{}) {
+	if f.budget == 0 && !s.hasCeilings() {
 		return nil
 	}
 	entries, err := s.accounts()
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if e.Kind != ledger.Ran || e.Profile == "" || s.view.Closed(e.Build) {
-			continue
-		}
-		b.Spent.Add(e.Usage)
-		if !slices.Contains(b.SpentBy, e.Build) {
-			b.SpentBy = append(b.SpentBy, e.Build)
-		}
-	}
+	sp := s.spending(entries)
+	b.Spent, b.SpentOf, b.SpentBy = sp.all, sp.of, sp.builds
 	b.Estimate = s.estimates(entries)
 	return nil
 }

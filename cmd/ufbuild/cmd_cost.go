@@ -9,17 +9,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 )
 
 // costBy says what an entry is counted under, by the word of --by.
-var costBy = map[string]func(ledger.Entry) string{
-	"task":    ledger.Task,
-	"profile": ledger.Profile,
-	"pool":    func(e ledger.Entry) string { return e.Pool },
-	"build":   ledger.Build,
-	"day":     func(e ledger.Entry) string { return e.Time.Local().Format("2006-01-02") },
+var costBy = map[string]func(*session, ledger.Entry) string{
+	"task":    func(_ *session, e ledger.Entry) string { return ledger.Task(e) },
+	"group":   func(s *session, e ledger.Entry) string { return s.groupOf(ledger.Task(e)) },
+	"profile": func(_ *session, e ledger.Entry) string { return ledger.Profile(e) },
+	"pool":    func(_ *session, e ledger.Entry) string { return e.Pool },
+	"build":   func(_ *session, e ledger.Entry) string { return ledger.Build(e) },
+	"day":     func(_ *session, e ledger.Entry) string { return e.Time.Local().Format("2006-01-02") },
 }
 
 func (a *app) costCommand() *cobra.Command {
@@ -42,7 +44,7 @@ a build writes.`,
 			return a.runCost(by)
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", by, "add up by `WHAT`: task, profile, pool, build or day")
+	cmd.Flags().StringVar(&by, "by", by, "add up by `WHAT`: task, group, profile, pool, build or day")
 	return cmd
 }
 
@@ -51,6 +53,8 @@ type costReport struct {
 	By            string    `json:"by"`
 	Rows          []costRow `json:"rows"`
 	Total         costRow   `json:"total"`
+
+	Budgets []budgetReport `json:"budgets,omitempty"`
 }
 
 // costRow is one sum. A cost is a lower bound when something in it is unknown.
@@ -83,8 +87,11 @@ func (a *app) runCost(by string) error {
 		freeCommands(&entries[i])
 		total.Add(entries[i])
 	}
-	sums := ledger.By(entries, costBy[by])
+	sums := ledger.By(entries, func(e ledger.Entry) string { return costBy[by](s, e) })
 	r := costReport{SchemaVersion: 1, By: by, Rows: []costRow{}, Total: rowOf("total", total)}
+	if r.Budgets, err = s.budgets(); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		r.Rows = append(r.Rows, rowOf(name, sums[name]))
 	}
@@ -122,11 +129,23 @@ func (a *app) printCost(r costReport) error {
 			fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens), strconv.Itoa(row.Hits), lowerBound(row.SavedUSD, row.SavedUnknown),
 		})
 	}
-	return ui.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows)
+	if err := ui.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows); err != nil {
+		return err
+	}
+	printBudgets(a.out, r.Budgets)
+	return nil
 }
 
 // lowerBound marks a sum of which a part is unknown.
 func lowerBound(usd float64, unknown int) string {
 	c := costSum{usd: usd, unknown: unknown > 0}
 	return c.String()
+}
+
+// atLeast is 1 for usage that is a lower bound, for sums that count unknown parts.
+func atLeast(u cache.Usage) int {
+	if u.AtLeast {
+		return 1
+	}
+	return 0
 }

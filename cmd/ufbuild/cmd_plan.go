@@ -73,6 +73,7 @@ type planReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Nodes         []nodeReport   `json:"nodes"`
 	Counts        map[string]int `json:"counts"`
+	Budgets       []budgetReport `json:"budgets,omitempty"`
 }
 
 func (a *app) printPlanJSON(s *session, sum *executor.Summary) error {
@@ -84,7 +85,11 @@ func (a *app) printPlanJSON(s *session, sum *executor.Summary) error {
 		}
 		nodes[i].Price = p.report()
 	}
-	return a.printJSON(planReport{SchemaVersion: 1, Nodes: nodes, Counts: countNames(sum.Counts)})
+	budgets, err := s.budgets()
+	if err != nil {
+		return err
+	}
+	return a.printJSON(planReport{SchemaVersion: 1, Nodes: nodes, Counts: countNames(sum.Counts), Budgets: budgets})
 }
 
 func countNames(counts map[executor.State]int) map[string]int {
@@ -143,7 +148,12 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	printFailures(a.out, style, s.loaded, sum)
-	_, err := fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts)+total.words())
+	budgets, err := s.budgets()
+	if err != nil {
+		return err
+	}
+	printBudgets(a.out, budgets)
+	_, err = fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts)+total.words())
 	return err
 }
 

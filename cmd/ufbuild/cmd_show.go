@@ -181,7 +181,7 @@ func capturedRows(c *cache.Captured) [][]string {
 		rows = append(rows, []string{"took", ui.Duration(c.Duration)})
 	}
 	if c.Usage.CostUSD != nil {
-		rows = append(rows, []string{"cost", ui.Money(c.Usage.CostUSD)})
+		rows = append(rows, []string{"cost", lowerBound(*c.Usage.CostUSD, atLeast(c.Usage))})
 	}
 	if c.Sandbox != "" && c.Sandbox != "off" {
 		rows = append(rows, []string{"sandbox", c.Sandbox})

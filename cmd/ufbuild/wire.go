@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/agent/claude"
@@ -62,6 +63,12 @@ func (c *costSum) add(usd *float64, counted bool) {
 	case counted:
 		c.unknown = true
 	}
+}
+
+// addUsage adds what an attempt of an agent cost.
+func (c *costSum) addUsage(u cache.Usage) {
+	c.add(u.CostUSD, true)
+	c.unknown = c.unknown || u.AtLeast
 }
 
 // String marks a sum with unknown parts as a lower bound.

@@ -28,6 +28,20 @@ type Driver interface {
 	Read(e Ended) End
 }
 
+// Metered is a driver whose stream says what an attempt uses while it runs.
+type Metered interface {
+	// Meter returns a meter for one attempt.
+	Meter() Meter
+}
+
+// Meter reads the stream of an attempt that runs. It belongs to one goroutine at a time.
+type Meter interface {
+	// Line takes the next line of the stream, whatever it is.
+	Line(b []byte)
+	// Usage is what the attempt has used at least, as far as its stream says.
+	Usage() cache.Usage
+}
+
 // Registry finds a driver by the name of its adapter.
 type Registry map[string]Driver
 
@@ -92,10 +106,12 @@ const (
 	RateLimited                  // the account has to wait
 	Credit                       // the account is out of credit
 	Login                        // the account is not logged in
+	OverBudget                   // it stopped itself at the ceiling it was given
 )
 
 var classNames = map[Class]string{
 	OK: "ok", Failed: "failed", Refused: "refused", RateLimited: "rate limited", Credit: "credit", Login: "login",
+	OverBudget: "over budget",
 }
 
 // String returns the name of the class.
@@ -123,6 +139,8 @@ func (c Class) Outcome() cache.Outcome {
 		return cache.RateLimited
 	case Credit, Login:
 		return cache.Account
+	case OverBudget:
+		return cache.OverBudget
 	}
 	panic(fmt.Sprintf("BUG: outcome of %v", c))
 }

@@ -13,12 +13,17 @@ import (
 func Objects(log []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for line := range bytes.Lines(log) {
-			line = bytes.TrimSpace(line)
-			if len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' && !yield(line) {
+			if line, ok := Object(line); ok && !yield(line) {
 				return
 			}
 		}
 	}
+}
+
+// Object trims a line and reports whether it looks like one JSON object.
+func Object(line []byte) ([]byte, bool) {
+	line = bytes.TrimSpace(line)
+	return line, len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
 // Prose returns the log without the lines that [Objects] yields: what a program says when it cannot
@@ -26,7 +31,7 @@ func Objects(log []byte) iter.Seq[[]byte] {
 func Prose(log []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(log) {
-		if t := bytes.TrimSpace(line); len(t) < 2 || t[0] != '{' || t[len(t)-1] != '}' {
+		if _, ok := Object(line); !ok {
 			out = append(out, line...)
 		}
 	}

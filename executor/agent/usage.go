@@ -24,6 +24,23 @@ type usageRecord struct {
 // other, which add up. A number that one of them lacks, or that is negative, is unknown in the sum.
 // The error is for a warning; the usage beside it is unknown.
 func ParseUsage(b []byte) (cache.Usage, error) {
+	u, err := parseUsage(b)
+	if err != nil {
+		return cache.Usage{}, err
+	}
+	return u, nil
+}
+
+// UsageSoFar reads the usage file of a program that still writes it, or was stopped: what stands before a
+// torn end counts, and all of it is a lower bound.
+func UsageSoFar(b []byte) cache.Usage {
+	u, _ := parseUsage(b)
+	u.AtLeast = true
+	return u
+}
+
+// parseUsage returns what it could read beside an error.
+func parseUsage(b []byte) (cache.Usage, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	var sum cache.Usage
 	for n := 0; ; n++ {
@@ -31,7 +48,7 @@ func ParseUsage(b []byte) (cache.Usage, error) {
 		if err := dec.Decode(&r); err == io.EOF {
 			return sum, nil
 		} else if err != nil {
-			return cache.Usage{}, fmt.Errorf("read usage file: %w", err)
+			return sum, fmt.Errorf("read usage file: %w", err)
 		}
 		u := r.usage()
 		if n > 0 {
@@ -74,6 +91,7 @@ func Add(a, b cache.Usage) cache.Usage {
 		CostUSD:      addPtr(a.CostUSD, b.CostUSD),
 		Model:        a.Model,
 		Session:      a.Session,
+		AtLeast:      a.AtLeast || b.AtLeast,
 	}
 	if b.Model != "" {
 		sum.Model = b.Model

@@ -17,14 +17,14 @@ func usage(usd float64, tokens int64) cache.Usage {
 }
 
 func TestAccount(t *testing.T) {
-	a := budget.New(lang.Budget{USD: 5}, budget.Spending{USD: 3.9, Unknown: 1})
+	a := budget.New("the budget", lang.Budget{USD: 5}, budget.Spending{USD: 3.9, Unknown: 1})
 	one := budget.Estimate{USD: 1}
 	require.True(t, a.Fits(one))
-	a.Reserve(one)
+	a.Start(1, one)
 	require.True(t, a.Fits(budget.Estimate{USD: 0.1}), "exactly what is left")
 	require.True(t, a.Fits(budget.Estimate{}), "unknown counts as nothing")
 	require.Equal(t, "the budget does not reach: $3.90+ of $5.00, and this is likely to take $1.00", a.Why(one))
-	a.Release(one)
+	a.Settle(1)
 	a.Spend(usage(0.5, 10))
 	require.False(t, a.Fits(one))
 	require.True(t, a.Fits(budget.Estimate{USD: 0.6}))
@@ -33,11 +33,40 @@ func TestAccount(t *testing.T) {
 }
 
 func TestAccountOfTokens(t *testing.T) {
-	a := budget.New(lang.Budget{USD: 100, Tokens: 50}, budget.Spending{Tokens: 30})
+	a := budget.New("the budget of group.g", lang.Budget{USD: 100, Tokens: 50}, budget.Spending{Tokens: 30})
 	require.True(t, a.Fits(budget.Estimate{Tokens: 20}))
 	require.Contains(t, a.Why(budget.Estimate{Tokens: 21}), "30 of 50 tokens, and this is likely to take 21 tokens")
 	a.Spend(usage(1, 20))
-	require.Equal(t, "the budget is spent: $1.00 of $100.00, 50 of 50 tokens", a.Why(budget.Estimate{}))
+	require.Equal(t, "the budget of group.g is spent: $1.00 of $100.00, 50 of 50 tokens", a.Why(budget.Estimate{}))
+}
+
+func TestWhatRunsCounts(t *testing.T) {
+	a := budget.New("the budget", lang.Budget{USD: 5}, budget.Spending{USD: 3})
+	a.Start(1, budget.Estimate{USD: 0.5})
+	a.Start(2, budget.Estimate{})
+	a.Use(1, usage(0.25, 1))
+	require.True(t, a.Fits(budget.Estimate{USD: 1.5}), "what is likely is set aside, not what was used of it")
+	a.Use(2, usage(1.75, 1))
+	require.Empty(t, a.Passed(), "$5.00 of $5.00 is not more")
+	require.Contains(t, a.Why(budget.Estimate{}), "is spent", "and leaves nothing for another one")
+	a.Use(1, usage(0.5, 1))
+	require.Equal(t, "the budget is spent: $5.25 of $5.00", a.Passed())
+	a.Use(3, usage(9, 1))
+	require.Contains(t, a.Passed(), "$5.25", "what was not started does not count")
+	a.Settle(1)
+	a.Settle(2)
+	require.Empty(t, a.Passed())
+	require.True(t, a.Fits(budget.Estimate{USD: 2}))
+}
+
+func TestFill(t *testing.T) {
+	last, seen := usage(2, 10), usage(3, 50)
+	require.Equal(t, last, budget.Fill(last, seen), "the last word counts")
+	got := budget.Fill(cache.Usage{Session: "s", InputTokens: ptr[int64](7)}, seen)
+	require.True(t, got.AtLeast)
+	require.InDelta(t, 3, *got.CostUSD, 1e-9)
+	require.EqualValues(t, 7, *got.InputTokens)
+	require.Equal(t, "s", got.Session)
 }
 
 func TestOver(t *testing.T) {
@@ -68,4 +97,6 @@ func TestPrice(t *testing.T) {
 	require.InDelta(t, 6.5, *budget.Price(p, u), 1e-9)
 	u.OutputTokens = nil
 	require.Nil(t, budget.Price(p, u))
+	u.AtLeast = true
+	require.InDelta(t, 5.5, *budget.Price(p, u), 1e-9, "at least the input was paid")
 }

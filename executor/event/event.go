@@ -19,6 +19,7 @@ const (
 	NodeDecided    Kind = "node_decided"    // State is fresh or stale; Reason for stale
 	AttemptStarted Kind = "attempt_started" // Ordinal, Key
 	AttemptOutput  Kind = "attempt_output"  // Text is a chunk of the log, masked
+	AttemptUsed    Kind = "attempt_used"    // CostUSD, InputTokens, OutputTokens: at least this much so far
 	AttemptEnded   Kind = "attempt_ended"   // Outcome, Message, Duration, Enforced
 	NodeDone       Kind = "node_done"       // State is fresh, ran, failed, skipped or cancelled
 	PoolPaused     Kind = "pool_paused"     // Account, Until (zero: until a person acts), Message; Text says it all
@@ -48,6 +49,10 @@ type Event struct {
 	Duration time.Duration  `json:"duration_ns,omitempty"`
 	Total    int            `json:"total,omitempty"`
 	Counts   map[string]int `json:"counts,omitempty"`
+
+	CostUSD      *float64 `json:"cost_usd,omitempty"` // nil: unknown
+	InputTokens  *int64   `json:"input_tokens,omitempty"`
+	OutputTokens *int64   `json:"output_tokens,omitempty"`
 }
 
 // Sink receives events.

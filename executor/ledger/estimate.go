@@ -50,7 +50,10 @@ func NewHistory(entries []Entry) *History {
 		if !e.good() {
 			continue
 		}
-		s := sample{e.Duration, e.Usage.CostUSD, tokensOf(e)}
+		s := sample{duration: e.Duration}
+		if !e.Usage.AtLeast { // a lower bound tells nothing about the next one
+			s.cost, s.tokens = e.Usage.CostUSD, tokensOf(e)
+		}
 		h.byKey[e.Key] = append(h.byKey[e.Key], s)
 		at, task := place{e.Campaign, e.Address}, place{e.Campaign, taskOf(e.Address)}
 		h.byAddress[at] = append(h.byAddress[at], s)

@@ -71,7 +71,7 @@ func (l *Ledger) Hit(e Entry) {
 	s.Hits++
 	s.Time = later(s.Time, e.Time)
 	s.Duration += e.Duration
-	if e.Usage.CostUSD == nil {
+	if e.Usage.CostUSD == nil || e.Usage.AtLeast {
 		s.Unknown++
 	}
 	addKnown(&s.Usage, e.Usage)

@@ -29,7 +29,7 @@ func (s *Sum) Add(e Entry) {
 		s.CostUSD += value(e.Usage.CostUSD)
 		s.Input += value(e.Usage.InputTokens)
 		s.Output += value(e.Usage.OutputTokens)
-		if e.Usage.CostUSD == nil {
+		if e.Usage.CostUSD == nil || e.Usage.AtLeast {
 			s.Unknown++
 		}
 	case Saved:

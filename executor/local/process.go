@@ -24,7 +24,7 @@ import (
 const (
 	stoppedTimeout = "timeout"
 	stoppedIdle    = "idle"
-	stoppedCancel  = "cancel"
+	stoppedCancel  = "cancel" // by KillAll; of a context see executor.StoppedBy
 )
 
 // ending is how the program of an attempt ended.
@@ -58,7 +58,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	}
 	defer log.Close()
 	if ctx.Err() != nil {
-		return ending{exit: -1, stoppedBy: stoppedCancel}, nil
+		return ending{exit: -1, stoppedBy: executor.StoppedBy(ctx)}, nil
 	}
 	if tmp := filepath.Join(inv.Dir, workspace.Tmp); getenv(inv.Env, "TMPDIR") == tmp {
 		if err := effect.Mkdir(tmp, 0o700); err != nil {
@@ -217,7 +217,7 @@ func (r *Runner) stdin(b []byte) (*os.File, error) {
 
 // wait waits for the end of the program and of everything it started. It unlocks the thread.
 func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation, s *stream) (ending, error) {
-	unwatch := context.AfterFunc(ctx, func() { p.stop(stoppedCancel, p.grace) })
+	unwatch := context.AfterFunc(ctx, func() { p.stop(executor.StoppedBy(ctx), p.grace) })
 	if inv.Timeout > 0 {
 		t := time.AfterFunc(inv.Timeout, func() { p.stop(stoppedTimeout, p.grace) })
 		defer t.Stop()

@@ -274,6 +274,19 @@ var processCases = []cased{
 		},
 	},
 	{
+		name: "stopped for a reason of its own", script: "echo kept > out; echo up; sleep 60",
+		run: func(s *stand, c cased) {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			inv := s.invocation(c)
+			inv.Outputs = []executor.OutputSpec{{Name: "o", Path: "out"}}
+			got, err := s.runner.Run(ctx, inv, func([]byte) { cancel(&executor.Stop{By: "budget", Why: "it cost too much"}) })
+			require.NoError(s.t, err)
+			require.Equal(s.t, "budget", got.StoppedBy)
+			require.Equal(s.t, "kept\n", s.text(got.Outputs[0].Digest))
+		},
+	},
+	{
 		name: "links", script: "echo x > real; ln -s real link; mkdir t; ln -s ../real t/up; ln -s /etc/passwd t/abs; ln -s ../../x t/out; ln -s /etc/passwd esc",
 		run: func(s *stand, c cased) {
 			inv := s.invocation(c)

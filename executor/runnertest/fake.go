@@ -25,7 +25,7 @@ type Fake struct {
 type FakeEnd struct {
 	Exit      int
 	Signal    string
-	StoppedBy string            // "cancel" is filled in when the context ended and this is empty
+	StoppedBy string            // filled in from the context when that ended and this is empty
 	Files     map[string]string // path in the workspace to text, written before the capture
 	Modes     map[string]uint32 // permission bits of Files that are not 0644
 	Log       string
@@ -55,7 +55,7 @@ func (f *Fake) Run(ctx context.Context, inv *executor.Invocation, output func(p 
 		end = f.Do(ctx, inv)
 	}
 	if ctx.Err() != nil && end.StoppedBy == "" {
-		end.StoppedBy = "cancel"
+		end.StoppedBy = executor.StoppedBy(ctx)
 	}
 	if end.Err != nil {
 		return cache.Captured{}, end.Err

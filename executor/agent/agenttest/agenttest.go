@@ -55,6 +55,7 @@ func Streams(t *testing.T, d agent.Driver, want map[string]Want) {
 			require.Equal(t, w.Usage, end.Usage)
 			require.Equal(t, w.Final, end.Final)
 			anyBytes(t, d, log)
+			asItComes(t, d, log, w.Usage)
 		})
 	}
 }
@@ -70,6 +71,30 @@ func anyBytes(t *testing.T, d agent.Driver, log []byte) {
 		require.NotZero(t, end.Class)
 		require.NotEmpty(t, end.Message)
 	}
+}
+
+// asItComes meters a stream in pieces that know nothing of lines: what is known while it runs is never more
+// than the end says, and the same at the end.
+func asItComes(t *testing.T, d agent.Driver, log []byte, want cache.Usage) {
+	t.Helper()
+	metered, ok := d.(agent.Metered)
+	if !ok {
+		return
+	}
+	const piece = 7
+	f := agent.Follow(metered.Meter())
+	for len(log) > 0 {
+		n := min(piece, len(log))
+		_, err := f.Write(log[:n])
+		require.NoError(t, err)
+		log = log[n:]
+		if u := f.Usage(); u.InputTokens != nil && want.InputTokens != nil {
+			require.LessOrEqual(t, *u.InputTokens, *want.InputTokens)
+		}
+	}
+	_, err := f.Write([]byte("\n"))
+	require.NoError(t, err)
+	require.Equal(t, want, f.Usage())
 }
 
 // Fuzz feeds any bytes to a driver.

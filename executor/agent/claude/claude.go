@@ -76,48 +76,60 @@ type stream struct {
 	calls          map[string]*usage // progress of each call by message id
 }
 
+var (
+	_ agent.Metered = Driver{}
+	_ agent.Meter   = (*stream)(nil)
+)
+
+// Meter implements agent.Metered.
+func (Driver) Meter() agent.Meter { return newStream() }
+
 // Read reads the stream.
 func (Driver) Read(e agent.Ended) agent.End {
-	s := parse(e.Log)
+	s := newStream()
+	for b := range agent.Objects(e.Log) {
+		s.Line(b)
+	}
 	end := s.class(e)
-	end.Usage = s.usage()
-	end.Usage.Model, end.Usage.Session = s.model, s.session
+	end.Usage = s.Usage()
 	return end
 }
 
-func parse(log []byte) stream {
-	s := stream{calls: map[string]*usage{}}
-	for b := range agent.Objects(log) {
-		var l line
-		if json.Unmarshal(b, &l) != nil {
-			continue
-		}
-		if l.Session != "" {
-			s.session = l.Session
-		}
-		switch l.Type {
-		case "system":
-			if l.Model != "" {
-				s.model = l.Model
-			}
-		case "assistant":
-			if l.Message.Usage != nil && l.Message.ID != "" {
-				s.calls[l.Message.ID] = l.Message.Usage
-			}
-		case "result":
-			s.result = &l
-		}
+func newStream() *stream { return &stream{calls: map[string]*usage{}} }
+
+// Line implements agent.Meter.
+func (s *stream) Line(b []byte) {
+	b, ok := agent.Object(b)
+	var l line
+	if !ok || json.Unmarshal(b, &l) != nil {
+		return
 	}
-	return s
+	if l.Session != "" {
+		s.session = l.Session
+	}
+	switch l.Type {
+	case "system":
+		if l.Model != "" {
+			s.model = l.Model
+		}
+	case "assistant":
+		if l.Message.Usage != nil && l.Message.ID != "" {
+			s.calls[l.Message.ID] = l.Message.Usage
+		}
+	case "result":
+		s.result = &l
+	}
 }
 
-func (s stream) class(e agent.Ended) agent.End {
+func (s *stream) class(e agent.Ended) agent.End {
 	r := s.result
 	switch {
 	case r == nil:
 		return agent.Unfinished(e)
 	case r.StopReason == "refusal":
 		return agent.End{Class: agent.Refused, Message: agent.OneLine(r.words())}
+	case r.Subtype == "error_max_budget_usd":
+		return agent.End{Class: agent.OverBudget, Message: agent.OneLine(r.words())}
 	case r.IsError:
 		return agent.Blame(r.words(), r.Status, e.Now)
 	case r.Subtype != "success":
@@ -165,25 +177,26 @@ func (l *line) words() string {
 	return "its result says neither success nor error"
 }
 
-// usage is that of the result, which covers all calls. Without one it is what the calls said so far:
-// their input is complete, their output is not, so it stays unknown.
-func (s stream) usage() cache.Usage {
+// Usage is that of the result, which covers all calls. Without one it is what the calls said so far, a lower
+// bound: their input is complete, their output is not.
+func (s *stream) Usage() cache.Usage {
+	var u cache.Usage
 	if s.result != nil {
-		u := s.result.Usage.read()
+		u = s.result.Usage.read()
 		u.CostUSD = s.result.CostUSD
-		return u
-	}
-	var sum cache.Usage
-	first := true
-	for _, c := range s.calls {
-		u := c.read()
-		u.OutputTokens = nil
-		if !first {
-			u = agent.Add(sum, u)
+	} else {
+		first := true
+		for _, c := range s.calls {
+			if first {
+				u, first = c.read(), false
+			} else {
+				u = agent.Add(u, c.read())
+			}
 		}
-		sum, first = u, false
+		u.AtLeast = !first
 	}
-	return sum
+	u.Model, u.Session = s.model, s.session
+	return u
 }
 
 // read counts cache reads and writes as input, which they are.

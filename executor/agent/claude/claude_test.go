@@ -37,8 +37,8 @@ func TestStreams(t *testing.T) {
 		"empty":         {Class: agent.Failed, Message: "empty result", Usage: full},
 		"no-turns":      {Class: agent.Failed, Message: "without a turn", Usage: full},
 		"max-turns":     {Class: agent.Failed, Message: "error_max_turns", Usage: full},
-		"budget":        {Exit: 1, Class: agent.Failed, Message: "error_max_budget_usd: Reached maximum budget ($0.1)", Usage: full},
-		"killed":        {Exit: 1, Class: agent.Failed, Message: "exit 1", Usage: cache.Usage{InputTokens: agenttest.Ptr[int64](150), CachedTokens: agenttest.Ptr[int64](30), Model: "claude-opus-4-6", Session: session}},
+		"budget":        {Exit: 1, Class: agent.OverBudget, Message: "error_max_budget_usd: Reached maximum budget ($0.1)", Usage: full},
+		"killed":        {Exit: 1, Class: agent.Failed, Message: "exit 1", Usage: cache.Usage{InputTokens: agenttest.Ptr[int64](150), CachedTokens: agenttest.Ptr[int64](30), OutputTokens: agenttest.Ptr[int64](2), AtLeast: true, Model: "claude-opus-4-6", Session: session}},
 		"no-start":      {Exit: 1, Class: agent.Failed, Message: "exit 1: error: unknown option '--effort'"},
 	})
 }

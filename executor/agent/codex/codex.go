@@ -64,45 +64,54 @@ type stream struct {
 	failed string // of the last turn, or an error behind it; "" when it went well
 	turns  []*usage
 	open   bool // a turn was started and neither completed nor failed
+	lost   bool // a turn failed, and nobody says what it used
 }
+
+var (
+	_ agent.Metered = Driver{}
+	_ agent.Meter   = (*stream)(nil)
+)
+
+// Meter implements agent.Metered.
+func (Driver) Meter() agent.Meter { return &stream{} }
 
 // Read reads the stream.
 func (Driver) Read(e agent.Ended) agent.End {
-	s := parse(e.Log)
+	var s stream
+	for b := range agent.Objects(e.Log) {
+		s.Line(b)
+	}
 	if last := strings.TrimSpace(string(e.Files[agent.LastPath])); last != "" {
 		s.final = last
 	}
 	end := s.class(e)
-	end.Usage = s.usage()
-	end.Usage.Session = s.thread
+	end.Usage = s.Usage()
 	return end
 }
 
-func parse(log []byte) stream {
-	var s stream
-	for b := range agent.Objects(log) {
-		var l line
-		if json.Unmarshal(b, &l) != nil {
-			continue
-		}
-		switch l.Type {
-		case "thread.started":
-			s.thread = l.Thread
-		case "turn.started":
-			s.open = true
-		case "turn.completed":
-			s.turns, s.failed, s.open = append(s.turns, l.Usage), "", false
-		case "turn.failed":
-			s.failed, s.open = orWords(l.Error.Message), false
-		case "error":
-			s.failed = orWords(l.Message)
-		case "item.completed":
-			if l.Item.Type == "agent_message" && l.Item.Text != "" {
-				s.final = l.Item.Text
-			}
+// Line implements agent.Meter.
+func (s *stream) Line(b []byte) {
+	b, ok := agent.Object(b)
+	var l line
+	if !ok || json.Unmarshal(b, &l) != nil {
+		return
+	}
+	switch l.Type {
+	case "thread.started":
+		s.thread = l.Thread
+	case "turn.started":
+		s.open = true
+	case "turn.completed":
+		s.turns, s.failed, s.open = append(s.turns, l.Usage), "", false
+	case "turn.failed":
+		s.failed, s.open, s.lost = orWords(l.Error.Message), false, true
+	case "error":
+		s.failed = orWords(l.Message)
+	case "item.completed":
+		if l.Item.Type == "agent_message" && l.Item.Text != "" {
+			s.final = l.Item.Text
 		}
 	}
-	return s
 }
 
 func orWords(s string) string {
@@ -112,7 +121,7 @@ func orWords(s string) string {
 	return s
 }
 
-func (s stream) class(e agent.Ended) agent.End {
+func (s *stream) class(e agent.Ended) agent.End {
 	switch {
 	case s.failed != "":
 		return agent.Blame(s.failed, 0, e.Now)
@@ -124,12 +133,9 @@ func (s stream) class(e agent.Ended) agent.End {
 	return agent.End{Class: agent.OK, Final: s.final}
 }
 
-// usage adds up the turns. A turn that did not complete makes the sum unknown.
-func (s stream) usage() cache.Usage {
+// Usage adds up the turns. It is a lower bound while one is open, or when one failed.
+func (s *stream) Usage() cache.Usage {
 	var sum cache.Usage
-	if s.open {
-		return sum
-	}
 	for i, t := range s.turns {
 		u := t.read()
 		if i > 0 {
@@ -137,6 +143,8 @@ func (s stream) usage() cache.Usage {
 		}
 		sum = u
 	}
+	sum.AtLeast = (s.open || s.lost) && len(s.turns) > 0
+	sum.Session = s.thread
 	return sum
 }
 

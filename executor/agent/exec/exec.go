@@ -61,6 +61,9 @@ func (Driver) Read(e agent.Ended) agent.End {
 	if err != nil {
 		end.Warning = err.Error()
 	}
+	if e.StoppedBy != "" && len(e.Usage) > 0 { // it had more to say
+		u = agent.UsageSoFar(e.Usage)
+	}
 	end.Usage = u
 	return end
 }

@@ -3,7 +3,8 @@
 // The prompt goes to standard input of "opencode run --format json". It is not an argument: the
 // program puts arguments in quotes and escapes those inside, and the kernel bounds one argument at
 // 128 KiB. The stream is JSON lines: step_start, text, tool_use, step_finish with cost and tokens,
-// error. A step that was started and not finished makes the usage unknown, not zero.
+// error. A step that was started and not finished makes the usage a lower
+// bound, and unknown when it is the only one.
 package opencode
 
 import (
@@ -73,45 +74,59 @@ type stream struct {
 	open    int // steps started and not finished
 }
 
+var (
+	_ agent.Metered = Driver{}
+	_ agent.Meter   = (*stream)(nil)
+)
+
+// Meter implements agent.Metered.
+func (Driver) Meter() agent.Meter { return &stream{} }
+
 // Read reads the stream.
 func (Driver) Read(e agent.Ended) agent.End {
-	s := parse(e.Log)
-	end := s.class(e)
-	if s.open == 0 {
-		end.Usage = sum(s.steps)
+	var s stream
+	for b := range agent.Objects(e.Log) {
+		s.Line(b)
 	}
-	end.Usage.Session = s.session
+	end := s.class(e)
+	end.Usage = s.Usage()
 	return end
 }
 
-func parse(log []byte) stream {
-	var s stream
-	for b := range agent.Objects(log) {
-		var l line
-		if json.Unmarshal(b, &l) != nil {
-			continue
-		}
-		if l.Session != "" {
-			s.session = l.Session
-		}
-		switch l.Type {
-		case "step_start":
-			s.open++
-		case "text":
-			s.final = l.Part.Text
-		case "step_finish":
-			s.open = max(s.open-1, 0)
-			s.steps, s.fault = append(s.steps, l.usage()), nil
-		case "error":
-			if s.fault = l.Error; s.fault == nil {
-				s.fault = &fault{}
-			}
+// Line implements agent.Meter.
+func (s *stream) Line(b []byte) {
+	b, ok := agent.Object(b)
+	var l line
+	if !ok || json.Unmarshal(b, &l) != nil {
+		return
+	}
+	if l.Session != "" {
+		s.session = l.Session
+	}
+	switch l.Type {
+	case "step_start":
+		s.open++
+	case "text":
+		s.final = l.Part.Text
+	case "step_finish":
+		s.open = max(s.open-1, 0)
+		s.steps, s.fault = append(s.steps, l.usage()), nil
+	case "error":
+		if s.fault = l.Error; s.fault == nil {
+			s.fault = &fault{}
 		}
 	}
-	return s
 }
 
-func (s stream) class(e agent.Ended) agent.End {
+// Usage adds up the steps. While one is open it is a lower bound.
+func (s *stream) Usage() cache.Usage {
+	u := sum(s.steps)
+	u.AtLeast = s.open > 0 && len(s.steps) > 0
+	u.Session = s.session
+	return u
+}
+
+func (s *stream) class(e agent.Ended) agent.End {
 	switch {
 	case s.fault != nil:
 		return s.fault.blame(e)
