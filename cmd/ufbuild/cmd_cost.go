@@ -14,14 +14,23 @@ import (
 	"github.com/ufbuild/ufbuild/executor/ledger"
 )
 
-// costBy says what an entry is counted under, by the word of --by.
-var costBy = map[string]func(*session, ledger.Entry) string{
-	"task":    func(_ *session, e ledger.Entry) string { return ledger.Task(e) },
-	"group":   func(s *session, e ledger.Entry) string { return s.groupOf(ledger.Task(e)) },
-	"profile": func(_ *session, e ledger.Entry) string { return ledger.Profile(e) },
-	"pool":    func(_ *session, e ledger.Entry) string { return e.Pool },
-	"build":   func(_ *session, e ledger.Entry) string { return ledger.Build(e) },
-	"day":     func(_ *session, e ledger.Entry) string { return e.Time.Local().Format("2006-01-02") },
+// costBy says what an entry is counted under, by the word of --by. Groups are those of the campaign of today.
+var costBy = map[string]func(ledger.Entry) string{
+	"task":    ledger.Task,
+	"profile": ledger.Profile,
+	"pool":    func(e ledger.Entry) string { return e.Pool },
+	"build":   ledger.Build,
+	"day":     func(e ledger.Entry) string { return e.Time.Local().Format("2006-01-02") },
+}
+
+// byGroup is the one word of --by that costBy does not have: it needs the campaign.
+const byGroup = "group"
+
+func (s *session) costBy(by string) func(ledger.Entry) string {
+	if by == byGroup {
+		return func(e ledger.Entry) string { return s.groupOf(ledger.Task(e)) }
+	}
+	return costBy[by]
 }
 
 func (a *app) costCommand() *cobra.Command {
@@ -38,7 +47,7 @@ a build writes.`,
   ufbuild cost --by day
   ufbuild cost --by build --json | jq '.rows[-1]'`,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("by", by, slices.Sorted(maps.Keys(costBy))...); err != nil {
+			if err := oneOf("by", by, append(slices.Sorted(maps.Keys(costBy)), byGroup)...); err != nil {
 				return err
 			}
 			return a.runCost(by)
@@ -87,7 +96,7 @@ func (a *app) runCost(by string) error {
 		freeCommands(&entries[i])
 		total.Add(entries[i])
 	}
-	sums := ledger.By(entries, func(e ledger.Entry) string { return costBy[by](s, e) })
+	sums := ledger.By(entries, s.costBy(by))
 	r := costReport{SchemaVersion: 1, By: by, Rows: []costRow{}, Total: rowOf("total", total)}
 	if r.Budgets, err = s.budgets(); err != nil {
 		return err
