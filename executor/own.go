@@ -36,7 +36,10 @@ func OwnFiles(c *lang.Campaign) map[string]bool {
 		}
 	}
 	for _, ct := range c.Contracts {
-		own[ct.Schema] = true
+		own[ct.Schema], own[ct.Sample] = true, true
+		for p := range ct.SchemaParts {
+			own[p] = true
+		}
 		addWords(own, ct.Validate)
 	}
 	for _, a := range c.Agents {

@@ -51,7 +51,7 @@ profile "default" {
 // codePages are the pages by family; codes within them are sorted.
 var codePages = [][]CodeDoc{
 	syntaxCodeDocs, nameCodeDocs, graphCodeDocs, instanceCodeDocs, promptCodeDocs,
-	outputCodeDocs, agentCodeDocs, inputCodeDocs, variableCodeDocs, testCodeDocs, bugCodeDocs,
+	outputCodeDocs, contractCodeDocs, agentCodeDocs, inputCodeDocs, variableCodeDocs, testCodeDocs, bugCodeDocs,
 	runtimeCodeDocs,
 }
 

@@ -123,6 +123,9 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	if err := s.checkRequired(ids); err != nil {
 		return err
 	}
+	if err := s.checkTooling(ids); err != nil {
+		return err
+	}
 	j, err := journal.Open(s.campaign.Root)
 	if err != nil {
 		return err

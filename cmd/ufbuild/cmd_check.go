@@ -39,7 +39,7 @@ Exit code 1 says that an error was found. "ufbuild explain CODE" tells more abou
 	}
 	cmd.Flags().StringVar(&f.format, "format", "text", "`FORMAT`: text, json, sarif or github")
 	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`MODE`: warn, or error to make warnings errors")
-	cmd.Flags().BoolVar(&f.env, "env", false, "also look for the commands that tasks require on this machine")
+	cmd.Flags().BoolVar(&f.env, "env", false, "also look for the commands that tasks require on this machine, and try the validate commands of contracts")
 	cmd.Flags().BoolVar(&f.all, "all-errors", false, "report every syntax error of a file, not only the first")
 	return cmd
 }
@@ -100,8 +100,12 @@ func (a *app) checkPath(path string, f checkFlags, sources map[string][]byte) (l
 	}
 	l := loadWith(o, ds)
 	l.readLock()
+	l.tryContracts(a.context())
 	if f.env {
 		l.problems = append(l.problems, l.campaign.Unignored(a.missingCommands(l))...)
+		if !l.problems.HasErrors() {
+			l.problems = append(l.problems, l.campaign.Unignored(a.brokenTooling(l))...)
+		}
 		l.problems.Sort()
 	}
 	prefix := fromHere(l.campaign.Root)

@@ -33,6 +33,7 @@ func (a *app) load(requireValues bool) (*loaded, error) {
 	l := loadWith(o, ds)
 	if requireValues {
 		l.readLock()
+		l.tryContracts(a.context())
 	}
 	return l, nil
 }

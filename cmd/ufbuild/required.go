@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/local"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
@@ -33,21 +32,21 @@ func (s *session) checkRequired(ids []graph.NodeID) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	sum, err := s.plan(ids)
+	mayRun, err := s.mayRun(ids)
 	if err != nil {
 		return err
 	}
 	var lines []string
 	told := map[string]bool{}
-	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
-		if r.State != executor.WouldRun && r.State != executor.Unknown {
+	for _, id := range s.graph.Closure(ids...) {
+		at := s.graph.Node(id).Address
+		if !mayRun[at] {
 			continue
 		}
-		for _, what := range missing[r.Address] {
+		for _, what := range missing[at] {
 			if !told[what] {
 				told[what] = true
-				lines = append(lines, fmt.Sprintf("%s needs %s", r.Address, what))
+				lines = append(lines, fmt.Sprintf("%s needs %s", at, what))
 			}
 		}
 	}

@@ -20,6 +20,8 @@ const (
 	// ValidateTimeout is how long a validate command may run. It checks a document, it does not
 	// make one; a longer check is a task of its own.
 	ValidateTimeout = 60 * time.Second
+	// StartTimeout bounds a trial that only asks whether a command starts: one that still runs does.
+	StartTimeout = 10 * time.Second
 	// maxTail is how much of a command's output a message keeps, from its end, in bytes.
 	maxTail = 4 << 10
 	// pipeDelay is how long the output of an ended command is waited for when a child that it left
@@ -124,10 +126,13 @@ func (p Process) Validate(ctx context.Context, spec Spec) (int, string, error) {
 	defer cancel()
 	exit, out, err := p.exec(timed, dir, spec.Argv)
 	if timed.Err() != nil && ctx.Err() == nil {
-		return 0, out, fmt.Errorf("stopped after %s%s", limit, quoted(out))
+		return 0, out, fmt.Errorf("%w after %s%s", errStopped, limit, quoted(out))
 	}
 	return exit, out, err
 }
+
+// errStopped says that a command ran longer than it may.
+var errStopped = errors.New("stopped")
 
 // exec runs argv in dir. The exit code of a command that a signal ended is an error.
 func (p Process) exec(ctx context.Context, dir string, argv []string) (int, string, error) {
