@@ -19,6 +19,7 @@ type admission struct {
 	lines    map[string]*line
 	order    []*line // in order of first use
 	paused   map[pause.Account]bool
+	onHold   bool // a person wants nothing to start
 	// afford, when set, says whether the money for a node is there.
 	afford func(graph.NodeID) bool
 }
@@ -103,7 +104,7 @@ func (a *admission) push(id graph.NodeID, inst *lang.Instance) {
 // pop takes the queued node with the smallest id that may start, the rung that runs it, and its slots
 // with it.
 func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
-	if a.jobs == 0 {
+	if a.jobs == 0 || a.onHold {
 		return 0, 0, false
 	}
 	var best *line

@@ -26,6 +26,7 @@ type Builder struct {
 	Sink    event.Sink
 	Account func(Account) // the ledger; nil: nothing is accounted
 	Pauses  pause.Dir     // pauses of accounts across builds; "": none are kept
+	Holds   <-chan Hold   // what a person wants meanwhile; nil: nobody does
 
 	Ceiling  lang.Budget                                       // what may be spent until all is fresh; zero: no ceiling
 	Spent    budget.Spending                                   // by earlier builds, of the same account
@@ -49,6 +50,12 @@ type Builder struct {
 	Grace    time.Duration                          // between SIGINT and SIGKILL
 
 	sinkMu sync.Mutex
+}
+
+// Hold is a person's word that a build starts nothing new, or that it goes on.
+type Hold struct {
+	On   bool
+	Text string // what is said of it, such as "paused by ann: lunch"
 }
 
 // Account is one line for the ledger.

@@ -167,9 +167,23 @@ func (s *scheduler) note(err error) {
 	}
 }
 
+// hear does what a person wants. On hold nothing starts, also when everything else has ended; decisions go on, since they
+// cost nothing.
+func (s *scheduler) hear(h Hold) {
+	if s.onHold == h.On {
+		return
+	}
+	s.onHold, s.admit.onHold = h.On, h.On
+	kind := event.BuildReleased
+	if h.On {
+		kind = event.BuildHeld
+	}
+	s.emit(event.Event{Kind: kind, Text: h.Text})
+}
+
 // idle reports whether nothing is under way that could let a queued node start.
 func (s *scheduler) idle() bool {
-	return s.asking == 0 && s.running == 0 && s.resting == 0 && s.timers == 0
+	return !s.onHold && s.asking == 0 && s.running == 0 && s.resting == 0 && s.timers == 0
 }
 
 // held are the states in which a node can keep others waiting while nothing is under way.

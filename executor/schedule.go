@@ -45,6 +45,7 @@ type scheduler struct {
 	budgets map[string]*budget.Account // of groups that have a ceiling
 	used    chan usedMsg
 	records *recorder
+	onHold  bool   // a person wants nothing to start
 	halted  string // why nothing new starts; "" while it may
 	haltAs  State  // what becomes of what may not start
 	begun   time.Time
@@ -163,6 +164,8 @@ func (s *scheduler) loop(ctx context.Context) {
 			s.requeue(id)
 		case m := <-s.resumed:
 			s.resume(m)
+		case h := <-s.b.Holds:
+			s.hear(h)
 		case <-cancelled:
 			cancelled = nil
 			s.halt("the build was stopped")

@@ -114,11 +114,11 @@ func (a *app) runBuild(verb string, f buildFlags, targets func(*session) ([]grap
 	if err != nil {
 		return err
 	}
-	return s.build(build, f, ids)
+	return s.build(build, verb, f, ids)
 }
 
 // build runs the executor over nodes. The caller holds the campaign's lock.
-func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
+func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) error {
 	a := s.app
 	if err := s.checkRequired(ids); err != nil {
 		return err
@@ -149,6 +149,9 @@ func (s *session) build(build string, f buildFlags, ids []graph.NodeID) error {
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
 	b := s.builder(build, f, j, work, runner)
+	ears := s.obey(build, verb)
+	defer ears.deafen()
+	b.Holds = ears.holds
 	spent := newCostSum()
 	b.Account = s.account(accounts, build, spent, a.warn)
 	if err := s.fund(b, f); err != nil {

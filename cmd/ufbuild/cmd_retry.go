@@ -192,7 +192,7 @@ func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journa
 	if err != nil || f.noBuild || len(ids) == 0 {
 		return err
 	}
-	return s.build(newID(time.Now()), f.buildFlags, ids)
+	return s.build(newID(time.Now()), verb, f.buildFlags, ids)
 }
 
 // record lends the journal to a decision.

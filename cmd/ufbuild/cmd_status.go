@@ -71,7 +71,7 @@ func (a *app) runStatus(targets []string) error {
 		return a.printStatusJSON(s, &sum, running, holder, held)
 	}
 	if held {
-		fmt.Fprintf(a.out, "`ufbuild %s` of %s runs (process %d, build %s)\n", holder.Verb, holder.Who, holder.PID, holder.Build)
+		fmt.Fprintln(a.out, holderWords(holder))
 	}
 	return a.printStatus(s, &sum, running)
 }

@@ -131,6 +131,9 @@ func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		a.planCommand(),
 		a.buildCommand(),
+		a.pauseCommand(),
+		a.resumeCommand(),
+		a.cancelCommand(),
 		a.retryCommand(),
 		a.undoCommand(),
 		a.rulingCommand(journal.Accept),

@@ -171,7 +171,7 @@ func (s *session) sweep() error {
 		return fmt.Errorf("read campaign state: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") {
+		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") || strings.HasPrefix(e.Name(), ".order-") {
 			s.app.warn(effect.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
@@ -295,9 +295,14 @@ func newID(now time.Time) string {
 	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
 }
 
+// holder is this process, for others to read.
+func (a *app) holder(build, verb string) journal.Holder {
+	return journal.Holder{PID: os.Getpid(), Build: build, Who: a.who(), Verb: verb, Started: time.Now()}
+}
+
 // lock takes the campaign for a verb that writes. Another holder ends the verb with exit code 5.
 func (a *app) lock(root, build, verb string, wait bool) (*journal.Lock, error) {
-	me := journal.Holder{PID: os.Getpid(), Build: build, Who: a.who(), Verb: verb, Started: time.Now()}
+	me := a.holder(build, verb)
 	if wait {
 		l, err := journal.AcquireWait(a.context(), root, me, func(h journal.Holder) {
 			fmt.Fprintf(a.err, "waiting for `ufbuild %s` of %s (process %d)\n", h.Verb, h.Who, h.PID)

@@ -16,6 +16,7 @@ type stopping struct {
 	ctx  context.Context
 
 	mu   sync.Mutex
+	in   chan os.Signal // signals, and orders that mean one
 	got  os.Signal
 	kill func() // kills every process of the build; nil while none runs
 }
@@ -26,14 +27,15 @@ func (a *app) context() context.Context {
 	st.once.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		st.ctx = ctx
-		go st.watch(stopSignals(), cancel, func(words string) { fmt.Fprintln(a.err, words) })
+		st.in = stopSignals()
+		go st.watch(st.in, cancel, func(words string) { fmt.Fprintln(a.err, words) })
 	})
 	return st.ctx
 }
 
 // stopSignals hears what stops a build. What was ignored from the start stays so: whoever says nohup means
 // it.
-func stopSignals() <-chan os.Signal {
+func stopSignals() chan os.Signal {
 	c := make(chan os.Signal, 4)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
@@ -68,6 +70,19 @@ func (st *stopping) note(s os.Signal) func() {
 	defer st.mu.Unlock()
 	st.got = s
 	return st.kill
+}
+
+// order does what a first Ctrl-C does, or what a second one does. Something hears signals already.
+func (st *stopping) order(kill bool) {
+	st.mu.Lock()
+	first := st.got == nil
+	st.mu.Unlock()
+	if first {
+		st.in <- os.Interrupt
+	}
+	if kill {
+		st.in <- os.Interrupt
+	}
 }
 
 // onKill says what a second signal does.

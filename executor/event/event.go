@@ -24,6 +24,8 @@ const (
 	NodeDone       Kind = "node_done"       // State is fresh, ran, failed, skipped or cancelled
 	PoolPaused     Kind = "pool_paused"     // Account, Until (zero: until a person acts), Message; Text says it all
 	PoolResumed    Kind = "pool_resumed"    // Account, Text
+	BuildHeld      Kind = "build_held"      // a person paused the build; Text says who and why
+	BuildReleased  Kind = "build_released"  // a person let it go on; Text
 	Notice         Kind = "notice"          // Text for the user
 	BuildEnded     Kind = "build_ended"     // Counts
 )

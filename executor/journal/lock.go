@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,11 @@ type Holder struct {
 	Who     string    `json:"who"`
 	Verb    string    `json:"verb"`
 	Started time.Time `json:"started"`
+
+	Obeys bool   `json:"obeys,omitempty"` // it builds, and hears orders
+	Heard string `json:"heard,omitempty"` // the order it heard last
+	Hold  *Order `json:"hold,omitempty"`  // why it starts nothing new
+	Stop  *Order `json:"stop,omitempty"`  // who cancelled it
 }
 
 // HeldError says that another process holds the campaign.
@@ -43,6 +49,9 @@ type Lock struct{ f *effect.File }
 func (l *Lock) Release() error {
 	return errors.Join(filelock.Unlock(l.f.File, 0, 0), l.f.Close())
 }
+
+// Say replaces what readers learn of the holder.
+func (l *Lock) Say(me Holder) error { return writeHolder(l.f, me) }
 
 // Acquire takes the lock of the campaign at root. When another process has it, the error is
 // *HeldError.
@@ -111,7 +120,8 @@ func Held(root string) (Holder, bool) {
 func readHolder(path string) Holder {
 	var h Holder
 	b, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(b, &h) != nil {
+	line, _, _ := bytes.Cut(b, []byte("\n")) // behind it may be the end of what is being replaced
+	if err != nil || json.Unmarshal(line, &h) != nil {
 		return Holder{}
 	}
 	return h
@@ -122,10 +132,11 @@ func writeHolder(f *effect.File, me Holder) error {
 	if err != nil {
 		panic("BUG: encode holder: " + err.Error())
 	}
-	if err := f.Truncate(0); err != nil {
+	b = append(b, '\n')
+	if _, err := f.WriteAt(b, 0); err != nil {
 		return fmt.Errorf("lock campaign: %w", err)
 	}
-	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil {
+	if err := f.Truncate(int64(len(b))); err != nil {
 		return fmt.Errorf("lock campaign: %w", err)
 	}
 	return nil
