@@ -87,6 +87,7 @@ type Captured struct {
 	Outputs            []Output      `json:"outputs,omitempty"`
 	Leftovers          digest.Digest `json:"leftovers,omitzero"` // a Tree of what was not declared, or zero
 	LeftoversTruncated bool          `json:"leftovers_truncated,omitempty"`
+	Given              digest.Digest `json:"given,omitzero"` // a Tree of the sources that output trees changed or deleted, as far as it could be stored; zero when no source lay where a tree matches
 	Log                digest.Digest `json:"log,omitzero"`
 	Usage              Usage         `json:"usage,omitzero"`
 	Duration           time.Duration `json:"duration,omitempty"` // ns, monotonic

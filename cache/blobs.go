@@ -2,12 +2,12 @@ package cache
 
 import "github.com/ufbuild/ufbuild/cache/digest"
 
-// Blobs returns the digests a names: manifest, prompt, feedback, log, outputs, leftovers and what is kept for the driver, each
+// Blobs returns the digests a names: manifest, prompt, feedback, log, outputs, leftovers, what was given and what is kept for the driver, each
 // once, without zeros. The contents of trees are not followed.
 func (a Attempt) Blobs() []digest.Digest {
 	all := []digest.Digest{a.Manifest, a.Prompt, a.Feedback}
 	if c := a.Captured; c != nil {
-		all = append(all, c.Log, c.Leftovers)
+		all = append(all, c.Log, c.Leftovers, c.Given)
 		for _, o := range c.Outputs {
 			all = append(all, o.Digest)
 		}
@@ -26,14 +26,16 @@ func (a Attempt) Blobs() []digest.Digest {
 	return out
 }
 
-// Trees returns the digests of a's output trees and leftovers.
+// Trees returns the digests of a's output trees, leftovers and what was given.
 func (a Attempt) Trees() []digest.Digest {
 	var out []digest.Digest
 	if a.Captured == nil {
 		return nil
 	}
-	if !a.Captured.Leftovers.IsZero() {
-		out = append(out, a.Captured.Leftovers)
+	for _, d := range []digest.Digest{a.Captured.Leftovers, a.Captured.Given} {
+		if !d.IsZero() {
+			out = append(out, d)
+		}
 	}
 	for _, o := range a.Captured.Outputs {
 		if o.Tree && !o.Digest.IsZero() {

@@ -130,6 +130,8 @@ func (d *decoder) captured(c *Captured) {
 			d.text(&c.Leftovers)
 		case "leftovers_truncated":
 			c.LeftoversTruncated = d.bool()
+		case "given":
+			d.text(&c.Given)
 		case "log":
 			d.text(&c.Log)
 		case "usage":

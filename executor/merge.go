@@ -14,7 +14,7 @@ import (
 type parent struct {
 	from lang.Address
 	tree cache.Tree
-	own  bool // it was started from nothing, so all of it is its own work
+	own  bool // it records no changes, having been started from nothing: all of it is its own work
 }
 
 // addStart works out the tree that the workspace starts from. What it comes to is in the manifest, not

@@ -26,7 +26,8 @@ type left struct {
 	trees   map[string][]string // globs of tree outputs by name
 	// until is the node that has to run before this one can be decided; a plan has not run it.
 	until lang.Address
-	// inherited says that its trees were started from others, so that not all in them is its own work.
+	// inherited says that its trees record what they changed of other trees or of the project, so that not all in
+	// them is its own work.
 	inherited bool
 }
 

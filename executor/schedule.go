@@ -402,7 +402,7 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 
 // leftBy is what a succeeded attempt hands to readers.
 func leftBy(a *Action, at cache.Attempt) left {
-	l := left{done: true, ok: true, status: string(at.Outcome), trees: map[string][]string{}, inherited: !a.Start.IsZero()}
+	l := left{done: true, ok: true, status: string(at.Outcome), trees: map[string][]string{}, inherited: !a.Start.IsZero() || at.Captured != nil && !at.Captured.Given.IsZero()}
 	if l.status == "" || at.Outcome == cache.Rejected || at.Outcome == cache.OverBudget {
 		l.status = string(cache.OK)
 	}

@@ -57,36 +57,89 @@ func (s *session) capturedFiles(c chosen, pick picked) (fileSet, error) {
 	return out, nil
 }
 
-// inheritedFiles are the files that the trees of an attempt were started from, as far as the globs of
-// its outputs match them: what it did not capture and did not delete was never its own to change.
+// inheritedFiles are the files that the trees of an attempt were started from, inherited ones and those of
+// the project, as far as the globs of its outputs match them: what it did not capture and did not delete
+// was never its own to change.
 func (s *session) inheritedFiles(c chosen, pick picked) (fileSet, error) {
 	at := c.gen.Attempt
-	out := fileSet{label: "what " + c.label() + " inherited", files: map[string]cache.Entry{}}
-	start, err := s.startTree(&at)
+	out := fileSet{label: "what " + c.label() + " was given", files: map[string]cache.Entry{}}
+	start, err := s.startFiles(&at)
 	if err != nil {
 		return out, err
 	}
 	if start == nil {
-		return out, usageErrorf("%s inherits no tree\nhint: compare two attempts: `ufbuild diff %s@1 %s@2`", c.address, c.address, c.address)
+		return out, usageErrorf("%s inherits no tree, and its trees match no file of the project\nhint: compare two attempts: `ufbuild diff %s@1 %s@2`", c.address, c.address, c.address)
 	}
-	mine := map[string]bool{}
+	inputs, err := s.inputPaths(&at)
+	if err != nil {
+		return out, err
+	}
 	for _, o := range at.Captured.Outputs {
-		if !pick.has(o) || !o.Exists {
+		if !pick.has(o) {
 			continue
 		}
 		t, err := cache.ReadTree(s.store, o.Digest)
 		if err != nil {
 			return out, fmt.Errorf("read output %s of %s: %w", o.Name, c.label(), err)
 		}
-		for _, e := range t.Entries {
-			mine[e.Path] = true
+		touched := map[string]bool{}
+		for _, p := range slices.Concat(t.Changed, t.Deleted) {
+			touched[p] = true
+			e, given := start[p]
+			switch {
+			case given:
+				addEntries(out.files, []cache.Entry{e})
+			case inputs[p]:
+				return out, fmt.Errorf("compare %s: the project's file was edited while %s ran, so nobody has what the task was given\nhint: --output leaves out the tree it is in; ufbuild show %s --tree lists what changed", p, c.label(), c.label())
+			}
 		}
-		for _, p := range t.Deleted {
-			mine[p] = true
+		addEntries(out.files, slices.DeleteFunc(t.Entries, func(e cache.Entry) bool { return touched[e.Path] }))
+	}
+	return out, nil
+}
+
+// startFiles are the files that an attempt was given and could change, by path: all that was inherited, and those
+// of the project that it did change. It is nil when there were none.
+func (s *session) startFiles(at *cache.Attempt) (map[string]cache.Entry, error) {
+	start, err := s.startTree(at)
+	if err != nil || start == nil && at.Captured.Given.IsZero() {
+		return nil, err
+	}
+	files := map[string]cache.Entry{}
+	if start != nil {
+		addEntries(files, start.Entries)
+	}
+	if given := at.Captured.Given; !given.IsZero() {
+		t, err := cache.ReadTree(s.store, given)
+		if err != nil {
+			return nil, fmt.Errorf("read what was given: %w", err)
+		}
+		addEntries(files, t.Entries)
+	}
+	return files, nil
+}
+
+// inputPaths are the paths of the project's files that an attempt was given.
+func (s *session) inputPaths(at *cache.Attempt) (map[string]bool, error) {
+	manifest, err := s.blob(at.Manifest)
+	if err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	paths := map[string]bool{}
+	for line := range strings.Lines(string(manifest)) {
+		rest, ok := strings.CutPrefix(line, "input ")
+		if !ok {
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			continue
+		}
+		if p, err := strconv.Unquote(quoted); err == nil {
+			paths[p] = true
 		}
 	}
-	addEntries(out.files, slices.DeleteFunc(start.Entries, func(e cache.Entry) bool { return !mine[e.Path] }))
-	return out, nil
+	return paths, nil
 }
 
 // addEntries adds what is not a directory: a comparison of files knows none.

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,10 +25,12 @@ func (a *app) diffCommand() *cobra.Command {
 		Long: `Prints what changed between the outputs of two attempts as a patch that "git apply"
 takes. With one target it compares the attempt that a task reads now, or attempt N of
 its history, with the one before it; with --inherited it compares the task's trees with
-the tree its workspace was started from.
+what its workspace was started from: the trees it inherits, and the project's own files
+as they were checked out then.
 
-Paths are those of the workspace. Files that are not text are said to differ and are
-not in the patch. Of modes a patch holds what git keeps: whether a file is executable.`,
+Paths are those of the workspace. Files that are not text are in the patch as git writes
+them; on a terminal they are only said to differ. Of modes a patch holds what git keeps:
+whether a file is executable. Directories are not in it.`,
 		Example: `  ufbuild diff strategy
   ufbuild diff strategy@1 strategy@3 --stat
   ufbuild diff fix --inherited > fix.patch
@@ -61,16 +63,19 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 	if a.json || f.stat {
 		return a.diffSummary(s, older, newer, changes)
 	}
+	out := bufio.NewWriter(a.out)
+	short := a.outTerm.IsTTY // nobody reads a screen of base 85
 	for i := range changes { // one file at a time, so that a large tree is never in memory
-		var b strings.Builder
 		if err := s.readSides(&changes[i]); err != nil {
 			return err
 		}
-		changes[i].patch(&b)
-		if _, err := io.WriteString(a.out, b.String()); err != nil {
-			return fmt.Errorf("write patch: %w", err)
+		if err := changes[i].patch(out, short); err != nil {
+			return err
 		}
 		changes[i] = fileChange{}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write patch: %w", err)
 	}
 	return nil
 }
@@ -136,6 +141,7 @@ func (s *session) readSides(c *fileChange) error {
 			continue
 		}
 		if v.large = v.entry.Digest.Size > maxCompared; v.large {
+			v.read = func() (io.ReadCloser, error) { return s.store.Open(v.entry.Digest) }
 			continue
 		}
 		var err error

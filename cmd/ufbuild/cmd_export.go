@@ -208,13 +208,14 @@ func (a *app) reportExports(s *session, files []exportFile, f exportFlags) error
 		if x.state != exportNew && x.state != exportUpdate && x.state != exportForeign {
 			continue
 		}
-		var b strings.Builder
 		c, err := s.exportChange(x)
 		if err != nil {
 			return err
 		}
-		c.patch(&b)
-		fmt.Fprintf(a.out, "\n%s", b.String())
+		fmt.Fprintln(a.out)
+		if err := c.patch(a.out, true); err != nil {
+			return err
+		}
 	}
 	return nil
 }

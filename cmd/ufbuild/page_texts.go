@@ -123,7 +123,9 @@ func (p *page) compare(addr lang.Address, from, to *executor.Generation) (web.Te
 		if err := p.s.readSides(&changes[i]); err != nil {
 			return web.Text{}, err
 		}
-		changes[i].patch(&b)
+		if err := changes[i].patch(&b, true); err != nil {
+			return web.Text{}, err
+		}
 		changes[i] = fileChange{}
 	}
 	return p.readText(strings.NewReader(b.String()), false)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -14,8 +15,9 @@ import (
 // fileVersion is one side of a file in a comparison.
 type fileVersion struct {
 	entry cache.Entry
-	text  []byte // bytes of a file, target of a link
-	large bool   // more than maxCompared, not read
+	text  []byte                        // bytes of a file, target of a link
+	large bool                          // more than maxCompared, not read
+	read  func() (io.ReadCloser, error) // the bytes of a large one
 }
 
 // fileChange is how one path differs. A side that has no such path is nil; not both are.
@@ -75,33 +77,46 @@ func (c *fileChange) lines() (added, removed int) {
 }
 
 // patch writes the change in the form that `git apply` takes. A path that turned from a file into a
-// link is deleted and added, as git does it.
-func (c *fileChange) patch(b *strings.Builder) {
+// link is deleted and added, as git does it. With short, bytes that are no text are only said to differ.
+func (c *fileChange) patch(w io.Writer, short bool) error {
 	if c.old != nil && c.new != nil && c.old.entry.Kind != c.new.entry.Kind {
 		for _, half := range []fileChange{{path: c.path, old: c.old}, {path: c.path, new: c.new}} {
 			half.compare()
-			half.patch(b)
+			if err := half.patch(w, short); err != nil {
+				return err
+			}
 		}
-		return
+		return nil
 	}
+	var b strings.Builder
 	from, to := gitName("a/"+c.path), gitName("b/"+c.path)
-	fmt.Fprintf(b, "diff --git %s %s\n", from, to)
+	fmt.Fprintf(&b, "diff --git %s %s\n", from, to)
 	switch {
 	case c.old == nil:
-		fmt.Fprintf(b, "new file mode %s\n", gitMode(c.new.entry))
+		fmt.Fprintf(&b, "new file mode %s\n", gitMode(c.new.entry))
 		from = "/dev/null"
 	case c.new == nil:
-		fmt.Fprintf(b, "deleted file mode %s\n", gitMode(c.old.entry))
+		fmt.Fprintf(&b, "deleted file mode %s\n", gitMode(c.old.entry))
 		to = "/dev/null"
 	case gitMode(c.old.entry) != gitMode(c.new.entry):
-		fmt.Fprintf(b, "old mode %s\nnew mode %s\n", gitMode(c.old.entry), gitMode(c.new.entry))
+		fmt.Fprintf(&b, "old mode %s\nnew mode %s\n", gitMode(c.old.entry), gitMode(c.new.entry))
 	}
+	differ := c.binary && !sameBytes(c.old, c.new)
 	switch {
-	case c.binary && !sameBytes(c.old, c.new):
-		fmt.Fprintf(b, "Binary files %s and %s differ\n", from, to)
+	case differ && short:
+		fmt.Fprintf(&b, "Binary files %s and %s differ\n", from, to)
 	case c.hunks != "":
-		fmt.Fprintf(b, "--- %s\n+++ %s\n%s", nameEnd(from), nameEnd(to), c.hunks)
+		fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", nameEnd(from), nameEnd(to), c.hunks)
 	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	if differ && !short {
+		if err := c.binaryPatch(w); err != nil {
+			return fmt.Errorf("write patch of %s: %w", c.path, err)
+		}
+	}
+	return nil
 }
 
 func sameBytes(a, b *fileVersion) bool {

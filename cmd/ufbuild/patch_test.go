@@ -63,7 +63,7 @@ Binary files a/x and b/x differ
 			c := fileChange{path: path, old: test.old, new: test.new}
 			c.compare()
 			var b strings.Builder
-			c.patch(&b)
+			require.NoError(t, c.patch(&b, true))
 			require.Equal(t, test.want, b.String())
 		})
 	}

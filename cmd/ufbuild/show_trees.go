@@ -17,7 +17,7 @@ type treesReport struct {
 type treeReport struct {
 	Output    string     `json:"output"`
 	Digest    string     `json:"digest"`
-	Inherited bool       `json:"inherited"` // it was started from other trees
+	Inherited bool       `json:"inherited"` // it was started from other trees or files of the project
 	Files     []treeFile `json:"files"`
 }
 
@@ -36,7 +36,7 @@ func (a *app) showTrees(s *session, at *cache.Attempt) error {
 	if at.Captured == nil {
 		return usageErrorf("nothing was captured of this attempt")
 	}
-	start, err := s.startTree(at)
+	start, err := s.startFiles(at)
 	if err != nil && !cache.IsMissing(err) && !cache.IsCorrupt(err) {
 		return err
 	}
@@ -62,15 +62,9 @@ func (a *app) showTrees(s *session, at *cache.Attempt) error {
 	return a.printTrees(r)
 }
 
-// treeFiles lists a tree and behind it what was deleted. Without the tree it was started from, what was
+// treeFiles lists a tree and behind it what was deleted. Without the files it was started from, what was
 // added counts as changed.
-func treeFiles(t cache.Tree, start *cache.Tree) []treeFile {
-	before := map[string]bool{}
-	if start != nil {
-		for _, e := range start.Entries {
-			before[e.Path] = true
-		}
-	}
+func treeFiles(t cache.Tree, start map[string]cache.Entry) []treeFile {
 	var files []treeFile
 	for _, e := range t.Entries {
 		f := treeFile{Path: e.Path, Kind: string(e.Kind), Mode: fmt.Sprintf("%04o", e.Mode), Size: e.Digest.Size, Target: e.Target}
@@ -79,7 +73,7 @@ func treeFiles(t cache.Tree, start *cache.Tree) []treeFile {
 		}
 		if _, changed := slices.BinarySearch(t.Changed, e.Path); changed {
 			f.Change = "changed"
-			if start != nil && !before[e.Path] {
+			if _, before := start[e.Path]; start != nil && !before {
 				f.Change = "added"
 			}
 		}

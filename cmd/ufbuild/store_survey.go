@@ -16,7 +16,7 @@ const (
 	leftoverBlobs blobKind = "leftovers"
 	logBlobs      blobKind = "logs"
 	textBlobs     blobKind = "prompts and manifests"
-	startBlobs    blobKind = "inherited trees" // listings; their files are outputs of others
+	startBlobs    blobKind = "inherited trees" // listings, whose files are outputs of others; and what changed of the project
 )
 
 // named is a blob that an attempt names, and what for.
@@ -71,6 +71,7 @@ func (s *surveyed) look(store cache.CAS) {
 	}
 	s.add(logBlobs, c.Log)
 	s.addTree(store, leftoverBlobs, c.Leftovers)
+	s.addTree(store, startBlobs, c.Given)
 	for _, o := range c.Outputs {
 		if o.Tree {
 			s.addTree(store, outputBlobs, o.Digest)

@@ -152,7 +152,7 @@ func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cac
 	level, enforced := end.enforced()
 	return cache.Captured{
 		Exit: end.exit, Signal: end.signal, StoppedBy: end.stoppedBy, Duration: end.duration,
-		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated,
+		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated, Given: taken.Given,
 		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local", Sandbox: level, Enforced: enforced,
 	}, nil
 }

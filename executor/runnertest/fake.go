@@ -105,7 +105,7 @@ func (f *Fake) capture(dir string, laid *workspace.Laid, outputs []executor.Outp
 	}
 	return cache.Captured{
 		Exit: end.Exit, Signal: end.Signal, StoppedBy: end.StoppedBy, Usage: end.Usage, Duration: end.Duration,
-		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated,
+		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated, Given: taken.Given,
 		Problems: append(end.Problems, taken.Problems...), Log: log, Where: "fake",
 	}, nil
 }

@@ -36,6 +36,9 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	if err := c.outputs(outputs); err != nil {
 		return Captured{}, err
 	}
+	if err := c.given(outputs); err != nil {
+		return Captured{}, err
+	}
 	return c.out, c.leftovers()
 }
 
@@ -84,6 +87,7 @@ type capture struct {
 	fd      int
 	scan    scanner
 	taken   map[string]bool // paths that are outputs
+	lost    []cache.Entry   // sources that trees changed or deleted
 	out     Captured
 }
 
@@ -320,25 +324,6 @@ func (c *capture) entry(output string, f *found) (cache.Entry, bool, error) {
 	}
 	c.problem(output, "%s is %s, which cannot be stored", f.path, kindName(f.kind()))
 	return e, false, nil
-}
-
-// compare notes what the tree deleted and changed of what was inherited.
-func (c *capture) compare(tree *cache.Tree, globs []string) {
-	if len(c.laid.inherited) == 0 {
-		return
-	}
-	kept := make(map[string]bool, len(tree.Entries))
-	for _, e := range tree.Entries {
-		kept[e.Path] = true
-		if c.laid.inherited[e.Path] != e {
-			tree.Changed = append(tree.Changed, e.Path)
-		}
-	}
-	for p, e := range c.laid.inherited {
-		if !kept[p] && e.Kind != cache.Dir && matches(globs, p) {
-			tree.Deleted = append(tree.Deleted, p)
-		}
-	}
 }
 
 // putTree stores a tree.

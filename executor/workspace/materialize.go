@@ -24,6 +24,8 @@ type Laid struct {
 	end       int64                  // coarse file-system time, in ns, when all was laid
 	before    int64                  // without files: what did not change since this time, in ns, was laid
 	inherited map[string]cache.Entry // of trees at the root, by path
+	sources   map[string]cache.Entry // by path, but for those at inherited paths
+	root      string                 // that the sources were copied from
 }
 
 // laidFile is what is known of a file or link that was laid.
@@ -45,6 +47,15 @@ type item struct {
 	target string
 }
 
+// entry is what a tree says of the item as it is laid.
+func (it *item) entry() cache.Entry {
+	e := cache.Entry{Path: it.path, Kind: it.kind, Mode: it.mode, Digest: it.digest, Target: it.target}
+	if it.kind == cache.Link {
+		e.Mode = 0
+	}
+	return e
+}
+
 // Materialize makes <attempt>/ws and lays spec into it. attempt is created when missing and must not
 // hold a workspace. Errors: [Changed]; cache.ErrMissing and cache.ErrCorrupt of stored bytes; two items
 // of which one needs a directory where the other has a file; the disk. After an error the directory is
@@ -62,7 +73,7 @@ func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 
 // Lay lays spec into a directory that holds nothing, with the promises of Materialize.
 func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
-	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}}}
+	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}, root: spec.Root}}
 	if err := l.collect(); err != nil {
 		return nil, err
 	}
@@ -94,7 +105,7 @@ func (l *layer) collect() error {
 		}
 	}
 	for _, it := range l.items {
-		l.laid.inherited[it.path] = cache.Entry{Path: it.path, Kind: it.kind, Mode: it.mode, Digest: it.digest, Target: it.target}
+		l.laid.inherited[it.path] = it.entry()
 	}
 	for _, f := range l.spec.Sources {
 		it := item{path: f.Path, kind: cache.File, mode: 0o644, digest: f.Digest, source: true}
@@ -102,6 +113,9 @@ func (l *layer) collect() error {
 			it.kind, it.target = cache.Link, f.Target
 		} else if f.Exec() {
 			it.mode = 0o755
+		}
+		if _, inherited := l.laid.inherited[it.path]; !inherited {
+			l.laid.sources[it.path] = it.entry()
 		}
 		l.items = append(l.items, it)
 	}
