@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/disk/position"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -417,7 +418,7 @@ func TestConcurrentSyncsShareACommit(t *testing.T) {
 func TestPosition(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	position := func() string {
-		p, err := Position(dir)
+		p, err := position.Of(dir)
 		require.NoError(t, err)
 		return p
 	}

@@ -29,7 +29,7 @@ const smallBlob = 64 << 10
 // maxPacked is the greatest length a header is believed, should smallBlob ever grow.
 const maxPacked = 1 << 30
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // putHeader writes the header of d into b, which is headerLen long.
 func putHeader(b []byte, d digest.Digest) {
@@ -38,7 +38,7 @@ func putHeader(b []byte, d digest.Digest) {
 	b[n] = ' '
 	putHex32(b[n+1:], uint32(d.Size))
 	b[n+9] = ' '
-	putHex32(b[headerSum:], crc32.Checksum(b[:headerSum], castagnoli))
+	putHex32(b[headerSum:], crc32.Checksum(b[:headerSum], castagnoli()))
 	b[headerLen-1] = '\n'
 }
 
@@ -58,7 +58,7 @@ func parseHeader(b []byte) (digest.Digest, error) {
 	}
 	size, ok := parseHex32(b[headerSum-9:])
 	sum, okSum := parseHex32(b[headerSum:])
-	if !ok || !okSum || sum != crc32.Checksum(b[:headerSum], castagnoli) || size > maxPacked {
+	if !ok || !okSum || sum != crc32.Checksum(b[:headerSum], castagnoli()) || size > maxPacked {
 		return d, errHeader
 	}
 	if digest.ParseSum(&d.Sum, b[len(headerWord):len(headerWord)+64]) != nil {

@@ -29,7 +29,7 @@ func appendIdx(b []byte, d digest.Digest, offset int64) []byte {
 	b = append(b, d.Sum[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(offset))
 	b = binary.LittleEndian.AppendUint32(b, uint32(d.Size))
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli()))
 }
 
 // parseIdx reads one entry of idxEntryLen bytes.
@@ -37,7 +37,7 @@ func parseIdx(b []byte) (d digest.Digest, offset int64, ok bool) {
 	copy(d.Sum[:], b)
 	offset = int64(binary.LittleEndian.Uint64(b[32:]))
 	d.Size = int64(binary.LittleEndian.Uint32(b[40:]))
-	return d, offset, binary.LittleEndian.Uint32(b[44:]) == crc32.Checksum(b[:44], castagnoli)
+	return d, offset, binary.LittleEndian.Uint32(b[44:]) == crc32.Checksum(b[:44], castagnoli())
 }
 
 // loadIdx takes what the index of p says, if it is of this pack: its last entry must be there. Any doubt means a scan.

@@ -2,7 +2,6 @@ package effect
 
 import (
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -104,7 +103,7 @@ func MkdirAllIn(root *os.Root, path string, mode os.FileMode) error {
 
 // MkdirTemp is os.MkdirTemp.
 func MkdirTemp(dir, pattern string) (string, error) {
-	if err := Before(OpMkdir, filepath.Join(dir, pattern)); err != nil {
+	if err := Before(OpMkdir, dir+"/"+pattern); err != nil {
 		return "", &os.PathError{Op: "mkdir", Path: dir, Err: err}
 	}
 	return os.MkdirTemp(dir, pattern)
@@ -161,7 +160,7 @@ func removeHalf(path string) {
 	}
 	for i, e := range entries {
 		if i%2 == 0 {
-			_ = os.RemoveAll(filepath.Join(path, e.Name()))
+			_ = os.RemoveAll(path + "/" + e.Name())
 		}
 	}
 }

@@ -84,7 +84,7 @@ A build can be killed at any moment: the next one goes on where it was.`,
 			if f.dryRun {
 				return a.runPlan(targets, false)
 			}
-			if a.answerUnchanged(targets) {
+			if a.answerUnchanged(targets, writing) {
 				return nil
 			}
 			f.stamp, f.targets = true, targets

@@ -36,7 +36,7 @@ as build, writes nothing and starts nothing, and works while a build runs.`,
 }
 
 func (a *app) runPlan(targets []string, detailed bool) error {
-	if a.answerUnchanged(targets) {
+	if a.answerUnchanged(targets, reading) {
 		return nil
 	}
 	s, err := a.openSession(reading)

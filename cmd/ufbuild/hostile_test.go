@@ -205,8 +205,8 @@ func TestEveryPrefixOfTheJournal(t *testing.T) {
 	r.check()
 }
 
-// stamp finds the times in records.
-var stamp = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
+// timeOfRecord finds the times in records.
+var timeOfRecord = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
 
 // Records whose times make no sense at all change no decision (U11): clocks step, and machines disagree.
 func TestTimesOfRecordsDoNotCount(t *testing.T) {
@@ -223,7 +223,7 @@ func TestTimesOfRecordsDoNotCount(t *testing.T) {
 		hour, stamps := 48, 0
 		_, err = recordlog.Scan(bytes.NewReader(b), 0, func(_ int64, _ int, payload []byte) error {
 			hour-- // time runs backwards
-			_, _, err := w.Append(stamp.ReplaceAllFunc(payload, func([]byte) []byte {
+			_, _, err := w.Append(timeOfRecord.ReplaceAllFunc(payload, func([]byte) []byte {
 				stamps++
 				return fmt.Appendf(nil, `"2031-01-%02dT%02d:00:00Z"`, 1+hour/24, hour%24)
 			}))

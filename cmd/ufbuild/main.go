@@ -8,6 +8,7 @@ package main
 import (
 	"os"
 
+	_ "github.com/ufbuild/ufbuild/cmd/ufbuild/internal/early" // answers what needs no program
 	"github.com/ufbuild/ufbuild/executor/local"
 )
 

@@ -10,25 +10,22 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
-	"github.com/ufbuild/ufbuild/cache/disk"
+	"github.com/ufbuild/ufbuild/cache/disk/position"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/early"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/source"
-	freshness "github.com/ufbuild/ufbuild/executor/stamp"
+	"github.com/ufbuild/ufbuild/executor/stamp"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// noStampVariable turns stamps off, for tests that compare answers with and without.
-const noStampVariable = "UFBUILD_NO_STAMP"
-
-func stampPath(root string) string { return filepath.Join(root, journal.Dir, "fresh") }
-
 // answerUnchanged answers a build or plan from the stamp of an earlier one. It is false when the
-// question has to be looked into.
-func (a *app) answerUnchanged(targets []string) bool {
+// question has to be looked into. Package early has tried before, for the command line of the build that left
+// the stamp; here the same question may be put in other words.
+func (a *app) answerUnchanged(targets []string, may access) bool {
 	begun := time.Now()
-	if a.json || a.getenv(noStampVariable) != "" {
+	if a.json || a.getenv(early.NoStamp) != "" {
 		return false
 	}
 	o, ds, err := a.options()
@@ -39,30 +36,19 @@ func (a *app) answerUnchanged(targets []string) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	if _, held := journal.Held(root); held {
-		return false // what another build is changing is for the long way to tell
-	}
-	idle := false
-	nodes, ok := freshness.LoadIf(stampPath(root), root, func(store string) digest.Digest {
-		idle = nothingLeft(store)
-		return a.question(store, targets)
-	})
-	if !ok || !idle {
+	k, err := stamp.Load(early.StampPath(root))
+	if err != nil || k.Question != a.question(k.Store, targets) || !early.Holds(k, root) {
 		return false
 	}
-	fmt.Fprintf(a.out, "%s, %s\n", sentence(nodes, map[executor.State]int{executor.IsFresh: nodes}), ui.Duration(time.Since(begun)))
+	if may == writing {
+		a.warn(k.Renew(early.StampPath(root)))
+	}
+	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
 	return true
 }
 
-// nothingLeft reports whether no build has a work directory in the store. A dead one may have left something
-// to clear away, which takes a build that looks.
-func nothingLeft(store string) bool {
-	entries, err := os.ReadDir(filepath.Join(store, "work"))
-	return len(entries) == 0 && (err == nil || os.IsNotExist(err))
-}
-
-// question is the identity of what is asked: this program, all that its flags and environment say
-// about the campaign, and what store and journal have recorded. Files are not in it: they are observed.
+// question is the identity of what is asked: this program and all that its flags and environment say
+// about the campaign. Files are not in it: they are observed.
 func (a *app) question(store string, targets []string) digest.Digest {
 	var b bytes.Buffer
 	add := func(parts ...string) {
@@ -72,6 +58,7 @@ func (a *app) question(store string, targets []string) digest.Digest {
 		}
 	}
 	add("program", version().Version, "store", store, "preset", a.preset, "file", a.file)
+	add("choice", a.store, "data", a.getenv("XDG_DATA_HOME"), "home", a.getenv("HOME")) // what storeDir goes by
 	for _, v := range a.vars {
 		add("var", v.text, strconv.FormatBool(v.file))
 	}
@@ -82,11 +69,6 @@ func (a *app) question(store string, targets []string) digest.Digest {
 			add("environ", kv)
 		}
 	}
-	position, err := disk.Position(store)
-	if err != nil {
-		position = time.Now().String() // no two questions are the same then
-	}
-	add("position", position)
 	return digest.Of(b.Bytes())
 }
 
@@ -125,13 +107,23 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 			return // a task with cache = false is stale whatever stat says
 		}
 	}
+	if file := s.app.configFile(); file != "" {
+		s.files.Observe(file)
+	}
+	s.app.warn(s.files.Save()) // what was read within a tick of its writing is read again
 	seen, ok := s.files.Observed()
-	if !ok {
+	end, err := position.Of(s.store.Dir())
+	if !ok || err != nil {
 		return
 	}
-	s.app.warn(freshness.Save(stampPath(s.campaign.Root), &freshness.Stamp{
-		Store: s.store.Dir(), Question: s.app.question(s.store.Dir(), targets), Nodes: sum.Total, Seen: seen,
-	}))
+	st := &stamp.Stamp{
+		Question: s.app.question(s.store.Dir(), targets), Store: s.store.Dir(), Position: end,
+		Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
+	}
+	if dir, err := os.Getwd(); err == nil {
+		st.Invocation, _ = early.Invocation(s.app.args, s.app.environ, dir)
+	}
+	s.app.warn(stamp.Save(early.StampPath(s.campaign.Root), st))
 }
 
 // observeCampaign observes every file that made the campaign, and that it has not changed since it was

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
 // Files answers what is in the files below one root. It is safe for concurrent use.
@@ -148,7 +149,7 @@ func (f *Files) look(path string, follow following) (File, error) {
 		f.observe(path, false, absent)
 		return File{}, pathError("read", path, err)
 	}
-	f.observe(path, false, signatureOf(&st))
+	f.observe(path, false, stamp.SignatureOf(&st))
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		return f.regular(path, &st)
@@ -173,12 +174,12 @@ func (f *Files) ready() error {
 
 // regular returns a regular file, from the cache when its signature is known.
 func (f *Files) regular(path string, st *unix.Stat_t) (File, error) {
-	sig := signatureOf(st)
+	sig := stamp.SignatureOf(st)
 	file := File{Path: path, Mode: st.Mode & 0o777}
 	f.mu.RLock()
 	e := f.entries[path]
 	if e != nil && e.sig == sig && e.clean() {
-		file.Digest = digest.Digest{Sum: e.sum, Size: sig.size}
+		file.Digest = digest.Digest{Sum: e.sum, Size: sig.Size}
 		e.used.Store(true)
 		f.mu.RUnlock()
 		return file, nil
@@ -192,8 +193,8 @@ func (f *Files) regular(path string, st *unix.Stat_t) (File, error) {
 	if fresh.sig != sig {
 		f.observe(path, false, torn) // it changed between the look and the reading
 	}
-	file.Mode = fresh.sig.mode & 0o777
-	file.Digest = digest.Digest{Sum: fresh.sum, Size: fresh.sig.size}
+	file.Mode = fresh.sig.Mode & 0o777
+	file.Digest = digest.Digest{Sum: fresh.sum, Size: fresh.sig.Size}
 	f.remember(path, fresh)
 	return file, nil
 }
@@ -220,8 +221,8 @@ func (f *Files) Learn(path string, d digest.Digest) error {
 	if st.Size != d.Size {
 		return fmt.Errorf("read %s: the file changed as it was written", path)
 	}
-	f.rewritten(path, signatureOf(&st))
-	f.remember(path, &entry{sig: signatureOf(&st), sum: d.Sum, at: now})
+	f.rewritten(path, stamp.SignatureOf(&st))
+	f.remember(path, &entry{sig: stamp.SignatureOf(&st), sum: d.Sum, at: now})
 	return nil
 }
 

@@ -254,7 +254,7 @@ func TestUnreadable(t *testing.T) {
 }
 
 func FuzzDecodeCache(f *testing.F) {
-	e := &entry{sig: signature{1, 2, 3, 4, 5, 6}}
+	e := &entry{sig: signature{Dev: 1, Ino: 2, Size: 3, Mtime: 4, Change: 5, Mode: 6}}
 	f.Add(appendEntry([]byte(cacheMagic), "a/b", e))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		decodeCache(sealed(data))

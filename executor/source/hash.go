@@ -13,15 +13,12 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
 // signature is what stat says of a regular file. Two equal signatures mean equal bytes, but for the
 // racy rule.
-type signature struct {
-	dev, ino            uint64
-	size, mtime, change int64 // times in nanoseconds
-	mode                uint32
-}
+type signature = stamp.Signature
 
 // entry is what is known of the bytes of one path.
 type entry struct {
@@ -37,16 +34,7 @@ const settled = int64(1<<63 - 1)
 
 // clean reports whether the file was older than the moment it was hashed. A younger one may have been
 // written once more within one tick of the clock that stamps files, without any trace.
-func (e *entry) clean() bool { return e.sig.newest() < e.at }
-
-func (s signature) newest() int64 { return max(s.mtime, s.change) }
-
-func signatureOf(st *unix.Stat_t) signature {
-	return signature{
-		dev: st.Dev, ino: st.Ino, size: st.Size, mode: st.Mode,
-		mtime: st.Mtim.Nano(), change: st.Ctim.Nano(),
-	}
-}
+func (e *entry) clean() bool { return e.sig.Newest() < e.at }
 
 // coarseNow is the clock that the kernel stamps files with: it lags behind the precise one by up to a
 // tick, and comparing with the precise one would call racy files clean.
@@ -91,7 +79,7 @@ func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, kindError(path, st.Mode)
 	}
-	e.sig = signatureOf(&st)
+	e.sig = stamp.SignatureOf(&st)
 	d, err := readDigest(file, st.Size)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, nil
@@ -102,7 +90,7 @@ func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, pathError("read", path, err)
 	}
-	if signatureOf(&st) != e.sig || d.Size != e.sig.size {
+	if stamp.SignatureOf(&st) != e.sig || d.Size != e.sig.Size {
 		return nil, nil
 	}
 	e.sum = d.Sum
@@ -238,7 +226,7 @@ func (f *Files) link(name string, follow following) (File, error) {
 	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
 		return File{}, pathError("read", name, err)
 	}
-	f.observe(name, true, signatureOf(&st))
+	f.observe(name, true, stamp.SignatureOf(&st))
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return link, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
 // dirName is one entry of a directory.
@@ -42,12 +44,12 @@ func (f *Files) list(dir string) ([]dirName, error) {
 	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
 		return nil, pathError("read directory", dir, err)
 	}
-	sig := signatureOf(&st)
+	sig := stamp.SignatureOf(&st)
 	f.observe(dir, true, sig)
 	f.mu.RLock()
 	known := f.listings[dir]
 	f.mu.RUnlock()
-	if known != nil && known.sig == sig && sig.newest() < known.at {
+	if known != nil && known.sig == sig && sig.Newest() < known.at {
 		return known.names, nil
 	}
 	names, err := f.readNames(dir)

@@ -30,7 +30,8 @@ const (
 	settleSize = 1 << 20
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made at the first use: most invocations have none.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // loadCache fills the entries from the cache file. Anything wrong with it means an empty cache.
 func (f *Files) loadCache() {
@@ -53,7 +54,7 @@ func decodeCache(data []byte) map[string]*entry {
 	if body < len(cacheMagic) || string(data[:len(cacheMagic)]) != cacheMagic {
 		return nil
 	}
-	if crc32.Checksum(data[:body], castagnoli) != binary.LittleEndian.Uint32(data[body:]) {
+	if crc32.Checksum(data[:body], castagnoli()) != binary.LittleEndian.Uint32(data[body:]) {
 		return nil
 	}
 	text := string(data[:body]) // paths are slices of this one string
@@ -83,8 +84,8 @@ func decodeCache(data []byte) map[string]*entry {
 func decodeEntry(b []byte, e *entry) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	e.sig = signature{
-		dev: word(0), ino: word(1), size: int64(word(2)),
-		mtime: int64(word(3)), change: int64(word(4)), mode: uint32(word(5)),
+		Dev: word(0), Ino: word(1), Size: int64(word(2)),
+		Mtime: int64(word(3)), Change: int64(word(4)), Mode: uint32(word(5)),
 	}
 	e.age = uint8(word(6))
 	e.at = settled
@@ -95,7 +96,7 @@ func appendEntry(b []byte, path string, e *entry) []byte {
 	b = binary.AppendUvarint(b, uint64(len(path)))
 	b = append(b, path...)
 	s := e.sig
-	for _, w := range [...]uint64{s.dev, s.ino, uint64(s.size), uint64(s.mtime), uint64(s.change), uint64(s.mode), uint64(e.age)} {
+	for _, w := range [...]uint64{s.Dev, s.Ino, uint64(s.Size), uint64(s.Mtime), uint64(s.Change), uint64(s.Mode), uint64(e.age)} {
 		b = binary.LittleEndian.AppendUint64(b, w)
 	}
 	return append(b, e.sum[:]...)
@@ -139,17 +140,29 @@ func (f *Files) settle() {
 	var racy []string
 	f.mu.RLock()
 	for path, e := range f.entries {
-		if !e.clean() && e.sig.size <= settleSize {
+		if !e.clean() && e.sig.Size <= settleSize {
 			racy = append(racy, path)
 		}
 	}
 	f.mu.RUnlock()
 	f.each(len(racy), func(i int) error {
 		if e, err := f.hash(racy[i]); err == nil {
-			f.remember(racy[i], e)
+			f.resettle(racy[i], e)
 		}
 		return nil
 	})
+}
+
+// resettle replaces what is known of a racy file. Other bytes under the same signature were written within the
+// tick of the first reading: answers given since then are of bytes that are gone.
+func (f *Files) resettle(path string, e *entry) {
+	f.mu.RLock()
+	old := f.entries[path]
+	f.mu.RUnlock()
+	if old != nil && old.sig == e.sig && old.sum != e.sum {
+		f.observe(path, false, torn)
+	}
+	f.remember(path, e)
 }
 
 // write replaces the cache file.
@@ -202,7 +215,7 @@ func (f *Files) encode(skew int64) []byte {
 	b := make([]byte, 0, len(cacheMagic)+len(f.entries)*(recordFixed+48)+4)
 	b = append(b, cacheMagic...)
 	for path, e := range f.entries {
-		if e.at != settled && e.sig.newest() >= e.at+skew {
+		if e.at != settled && e.sig.Newest() >= e.at+skew {
 			continue
 		}
 		switch {
@@ -221,5 +234,5 @@ func (f *Files) encode(skew int64) []byte {
 
 // sealed appends the checksum that decodeCache wants.
 func sealed(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }

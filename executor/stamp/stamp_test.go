@@ -1,6 +1,7 @@
 package stamp_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +16,11 @@ import (
 
 var asked = digest.Of([]byte("what is asked"))
 
-func same(string) digest.Digest { return asked }
+// holds asks the stamp at path.
+func holds(path, root string) bool {
+	k, err := stamp.Load(path)
+	return err == nil && k.Holds(root)
+}
 
 // scene is a root with a file, a directory that was listed, and a path that was looked for in vain.
 func scene(t *testing.T) (root, path string, s *stamp.Stamp) {
@@ -23,17 +28,33 @@ func scene(t *testing.T) (root, path string, s *stamp.Stamp) {
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "dir"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "dir", "a.txt"), []byte("a"), 0o644))
 	require.NoError(t, os.Symlink("dir/a.txt", filepath.Join(root, "link")))
-	f := source.Open(root, "")
-	f.Watch()
+	f := watching(t, root)
 	_, err := f.Glob([]string{"dir/*.txt"}, nil)
 	require.NoError(t, err)
 	_, err = f.File("link")
 	require.NoError(t, err)
 	require.False(t, f.IsRegular("absent"))
-	seen, ok := f.Observed()
-	require.True(t, ok)
+	seen := settled(t, f)
 	path = filepath.Join(t.TempDir(), "fresh")
-	return root, path, &stamp.Stamp{Store: "/store", Question: asked, Nodes: 7, Seen: seen}
+	return root, path, &stamp.Stamp{Store: "/store", Question: asked, Invocation: "build", Position: "1:2 ", Answer: "all fresh", Seen: seen}
+}
+
+// watching are the files of root, with a stat cache.
+func watching(t *testing.T, root string) *source.Files {
+	f := source.Open(root, filepath.Join(t.TempDir(), "stat"))
+	f.Watch()
+	return f
+}
+
+// settled returns what was observed once the clock of the file system has moved on.
+func settled(t *testing.T, f *source.Files) (seen []stamp.Observation) {
+	require.Eventually(t, func() bool {
+		require.NoError(t, f.Save())
+		var ok bool
+		seen, ok = f.Observed()
+		return ok
+	}, 10*time.Second, time.Millisecond)
+	return seen
 }
 
 // save writes the stamp once the clock of the file system has moved on.
@@ -66,14 +87,13 @@ func TestStampHoldsUntilAnythingChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root, path, s := scene(t)
 			save(t, path, s)
-			n, ok := stamp.LoadIf(path, root, same)
-			require.True(t, ok)
-			require.Equal(t, 7, n)
-			_, ok = stamp.LoadIf(path, root, func(string) digest.Digest { return digest.Of([]byte("another question")) })
-			require.False(t, ok)
+			k, err := stamp.Load(path)
+			require.NoError(t, err)
+			require.Equal(t, []string{"build", "/store", "1:2 ", "all fresh"}, []string{k.Invocation, k.Store, k.Position, k.Answer})
+			require.Equal(t, asked, k.Question)
+			require.True(t, k.Holds(root))
 			change(t, root)
-			_, ok = stamp.LoadIf(path, root, same)
-			require.False(t, ok)
+			require.False(t, holds(path, root))
 		})
 	}
 }
@@ -85,30 +105,32 @@ func TestYoungFilesAreNotTrusted(t *testing.T) {
 	require.NoError(t, os.Chtimes(filepath.Join(root, "dir/a.txt"), future, future))
 	f := source.Open(root, "")
 	f.Watch()
-	_, err := f.File("dir/a.txt")
-	require.NoError(t, err)
+	f.Observe("dir/a.txt")
 	s.Seen, _ = f.Observed()
 	require.NoError(t, stamp.Save(path, s))
 	require.NoFileExists(t, path)
+	_, err := f.File("dir/a.txt")
+	require.NoError(t, err)
+	_, ok := f.Observed()
+	require.False(t, ok, "nor is what was read of them")
 }
 
 // TestAPathSeenInTwoStates proves that answers taken before and after a change make no stamp.
 func TestAPathSeenInTwoStates(t *testing.T) {
 	root, path, s := scene(t)
-	f := source.Open(root, "")
-	f.Watch()
+	f := watching(t, root)
 	_, err := f.File("dir/a.txt")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "dir/a.txt"), []byte("other"), 0o644))
 	_, err = f.File("dir/a.txt")
 	require.NoError(t, err)
-	s.Seen, _ = f.Observed()
+	s.Seen = settled(t, f)
 	require.NoError(t, stamp.Save(path, s))
 	require.NoFileExists(t, path)
 }
 
 func TestDamageIsNoAnswer(t *testing.T) {
-	root, path, s := scene(t)
+	_, path, s := scene(t)
 	save(t, path, s)
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -116,16 +138,85 @@ func TestDamageIsNoAnswer(t *testing.T) {
 		bad := append([]byte(nil), b...)
 		bad[i] ^= 0x40
 		require.NoError(t, os.WriteFile(path, bad, 0o644))
-		_, ok := stamp.LoadIf(path, root, same)
-		require.False(t, ok, "byte %d", i)
+		_, err := stamp.Load(path)
+		require.Error(t, err, "byte %d", i)
+	}
+}
+
+// TestTouchedFilesAreRead proves that a new time alone changes nothing, that it is remembered, and that bytes are
+// what counts.
+func TestTouchedFilesAreRead(t *testing.T) {
+	root, path, s := scene(t)
+	save(t, path, s)
+	file := filepath.Join(root, "dir/a.txt")
+	past := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(file, past, past))
+	k, err := stamp.Load(path)
+	require.NoError(t, err)
+	require.True(t, k.Holds(root))
+	require.Eventually(t, func() bool {
+		require.NoError(t, k.Renew(path))
+		now, err := stamp.Load(path)
+		require.NoError(t, err)
+		return seenOf(now, "dir/a.txt") != seenOf(readAgain(t, s), "dir/a.txt")
+	}, 10*time.Second, time.Millisecond)
+	require.NoError(t, os.WriteFile(file, []byte("b"), 0o644))
+	require.NoError(t, os.Chtimes(file, past, past))
+	require.False(t, holds(path, root), "as long as before, and as old")
+}
+
+func readAgain(t *testing.T, s *stamp.Stamp) *stamp.Kept {
+	k, err := stamp.Decode(s.Encode())
+	require.NoError(t, err)
+	return k
+}
+
+func seenOf(k *stamp.Kept, path string) stamp.Observation {
+	for _, o := range k.Seen() {
+		if o.Path == path && !o.Follow {
+			return o
+		}
+	}
+	return stamp.Observation{}
+}
+
+// TestManyRows proves that rows looked at through handles of directories, and on two threads, are looked at.
+func TestManyRows(t *testing.T) {
+	root := t.TempDir()
+	files := []string{filepath.Join(root, "absolute")}
+	for i := range 600 {
+		name := fmt.Sprintf("d%d/e/f%03d", i%3, i)
+		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(name), 0o644))
+		files = append(files, name)
+	}
+	for _, i := range []int{1, 2, 299, 300, 599, 600} {
+		f := source.Open(root, "")
+		f.Watch()
+		for _, name := range files {
+			f.Observe(name)
+		}
+		seen, ok := f.Observed()
+		require.True(t, ok)
+		k := readAgain(t, &stamp.Stamp{Seen: seen})
+		require.Equal(t, 600+1, k.Len(), "a path that is no link is one row, whether links are followed or not")
+		require.True(t, k.Holds(root))
+		require.NoError(t, os.Remove(filepath.Join(root, files[i])))
+		require.False(t, k.Holds(root), files[i])
+		require.NoError(t, os.WriteFile(filepath.Join(root, files[i]), nil, 0o644))
+		require.False(t, k.Holds(root), files[i])
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte("ufbuild fresh 1\n"))
+	f.Add((&stamp.Stamp{Answer: "x", Seen: []stamp.Observation{{Path: "a"}, {Path: "b", Follow: true}}}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := stamp.Decode(b); err == nil {
-			require.Equal(t, b, s.Encode())
+		k, err := stamp.Decode(b)
+		if err != nil {
+			return
 		}
+		again := stamp.Stamp{Invocation: k.Invocation, Question: k.Question, Store: k.Store, Position: k.Position, Answer: k.Answer, Seen: k.Seen()}
+		_, err = stamp.Decode(again.Encode())
+		require.NoError(t, err)
 	})
 }

@@ -1,0 +1,83 @@
+package early
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// heard are the variables that an answer may depend on, besides those of ufbuild itself.
+var heard = []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
+
+// idle are flags that say how a build goes about its work. A build without work is the same with and without
+// them. Those with a value say which values are sound.
+var idle = map[string]func(string) bool{
+	"-j": isCount, "--jobs": isCount,
+	"--progress":   func(v string) bool { return slices.Contains([]string{"auto", "tty", "plain", "none"}, v) },
+	"--fail-fast":  nil,
+	"--keep-going": nil, "-k": nil,
+	"--keep-workspaces":  nil,
+	"--require-complete": nil,
+	"--wait":             nil,
+}
+
+func isCount(v string) bool {
+	n, err := strconv.Atoi(v)
+	return err == nil && n > 0
+}
+
+// Invocation spells a build or plan in dir: what is asked, and all of its surroundings that say something about
+// the campaign. Two builds that are spelled alike have the same answer while nothing changes. It is false for
+// what it does not know: then only the long way understands the command line.
+func Invocation(args, environ []string, dir string) (string, bool) {
+	if len(args) == 0 || !slices.Contains([]string{"build", "run", "plan"}, args[0]) {
+		return "", false
+	}
+	targets, ok := targetsOf(args[1:], args[0] != "plan")
+	if !ok {
+		return "", false
+	}
+	b := strconv.AppendQuote(nil, dir)
+	for _, t := range targets {
+		b = strconv.AppendQuote(append(b, " target "...), t)
+	}
+	for _, kv := range environ {
+		key, value, _ := strings.Cut(kv, "=")
+		if key == NoStamp {
+			return "", false
+		}
+		ours := strings.HasPrefix(key, "UFBUILD_") || slices.Contains(heard, key)
+		if strings.HasPrefix(key, "UF_VAR_") || ours && value != "" { // of ours an empty one is as good as none
+			b = strconv.AppendQuote(append(b, " environ "...), kv)
+		}
+	}
+	return string(b), true
+}
+
+// targetsOf drops the flags that change no answer. Any other flag makes it false.
+func targetsOf(args []string, flags bool) (targets []string, ok bool) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if !strings.HasPrefix(arg, "-") {
+			targets = append(targets, arg)
+			continue
+		}
+		flag, value, joined := strings.Cut(arg, "=")
+		sound, known := idle[flag]
+		switch {
+		case !flags || !known:
+			return nil, false
+		case sound == nil && joined:
+			return nil, false
+		case sound == nil:
+			continue
+		case !joined && i+1 < len(args):
+			i++
+			value = args[i]
+		}
+		if !sound(value) {
+			return nil, false
+		}
+	}
+	return targets, true
+}

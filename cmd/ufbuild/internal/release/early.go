@@ -1,0 +1,18 @@
+package release
+
+import "os"
+
+// name is how the program calls itself, whatever its file is called.
+const name = "ufbuild"
+
+// init answers `ufbuild version` before the packages after this one are initialised, as package early does for
+// builds that have nothing to do. It is not done there because package runtime/debug comes up late.
+func init() {
+	if len(os.Args) != 2 || os.Args[1] != "version" {
+		return
+	}
+	if _, err := os.Stdout.WriteString(Read().Line(name)); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
