@@ -53,15 +53,15 @@ func (r Reason) String() string {
 	case DiscardedBy:
 		return retryText("retry in "+r.Detail, r)
 	case LastFailed:
-		return withFirst(fmt.Sprintf("last attempt %s", describeOutcome(r.Outcome)), r.Messages)
+		return withFirst(fmt.Sprintf("last attempt %s", describeOutcome(r.Outcome)), r.Messages) + beforeText(r.Changes)
 	case FailsContract:
-		return withFirst("stored outputs fail the contract", r.Messages)
+		return withFirst("stored outputs fail the contract", r.Messages) + beforeText(r.Changes)
 	case BlobMissing, BlobCorrupt:
 		return string(r.Kind) + ": " + r.Detail
 	case NeverCached:
 		return "always runs (cache = false)"
 	case Interrupted:
-		return "last attempt was interrupted"
+		return "last attempt was interrupted" + beforeText(r.Changes)
 	}
 	return string(r.Kind)
 }
@@ -93,6 +93,14 @@ func describeOutcome(o cache.Outcome) string {
 		return "was " + string(o)
 	}
 	return string(o)
+}
+
+// beforeText says what had led to the attempt that came to nothing.
+func beforeText(changes []Change) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	return "; it ran since " + changedText(changes)
 }
 
 func changedText(changes []Change) string {

@@ -56,6 +56,10 @@ func (r *recorder) ended(a lang.Address, at cache.Attempt) {
 	r.add(journal.EndedAttempt(a, at.Key, at.Ordinal, at.Outcome, at.Message))
 }
 
+func (r *recorder) skipped(a, cause lang.Address, message string) {
+	r.add(journal.SkippedFor(a, cause, message))
+}
+
 // write is the goroutine behind the recorder.
 func (r *recorder) write() {
 	var first error

@@ -346,6 +346,8 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	if !ok || sel.Key != dec.Attempt.Key || sel.Ordinal != dec.Attempt.Ordinal {
 		n.result.Found = true
 		s.records.selected(dec.Action.Address, dec.Attempt, "found in the store")
+	} else if _, was := s.b.View.Skipped[dec.Action.Address]; was {
+		s.records.selected(dec.Action.Address, dec.Attempt, sel.Reason) // not skipped any more
 	}
 	if n.result.Found && !s.plan && s.b.Account != nil {
 		s.b.Account(accountOf(s.b.Campaign, s.graph.Node(id).Instance, dec.Attempt, true))
@@ -472,9 +474,26 @@ func (s *scheduler) skip(ctx context.Context, id graph.NodeID, cause lang.Addres
 	n.result.Cause, n.result.Withheld = cause, withheld
 	if cause != (lang.Address{}) {
 		n.result.Message = cause.String() + " " + skipVerb(withheld)
+		if !withheld {
+			s.records.skipped(n.result.Address, cause, s.messageOf(cause))
+		}
 	}
 	n.left = left{done: true, status: "skipped"}
 	s.done(ctx, id, Skipped)
+}
+
+// messageOf is the first line of why a node failed.
+func (s *scheduler) messageOf(a lang.Address) string {
+	id, ok := s.graph.Find(a)
+	if !ok {
+		return ""
+	}
+	r := &s.nodes[id].result
+	first, _, _ := strings.Cut(r.Message, "\n")
+	if first == "" {
+		first = string(r.Outcome)
+	}
+	return first
 }
 
 func skipVerb(withheld bool) string {

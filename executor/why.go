@@ -19,10 +19,10 @@ func (d *Decider) reason(inst *lang.Instance, dec *Decision, attempts []cache.At
 		return r
 	}
 	if seen.failing != nil {
-		return Reason{Kind: FailsContract, Ordinal: seen.ordinal, Messages: seen.failing.Messages}
+		return d.withChanges(Reason{Kind: FailsContract, Ordinal: seen.ordinal, Messages: seen.failing.Messages}, dec)
 	}
 	if r, ok := lastReason(attempts); ok {
-		return r
+		return d.withChanges(r, dec)
 	}
 	if r, ok := d.changeReason(dec); ok {
 		return r
@@ -95,6 +95,15 @@ func (d *Decider) changeReason(dec *Decision) (Reason, bool) {
 		return Reason{}, false
 	}
 	return Reason{Kind: Changed, Ordinal: last.Ordinal, Changes: d.changesSince(last.Attempt, dec.Manifest)}, true
+}
+
+// withChanges adds to a reason what made the key differ from what the address read last: that is why the attempt ran of which
+// the reason speaks.
+func (d *Decider) withChanges(r Reason, dec *Decision) Reason {
+	if c, ok := d.changeReason(dec); ok {
+		r.Changes = c.Changes
+	}
+	return r
 }
 
 // changesSince compares with the manifest of an earlier attempt. A manifest that is gone leaves the

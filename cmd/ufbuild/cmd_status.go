@@ -40,6 +40,8 @@ type statusNode struct {
 	nodeReport
 	Running     bool   `json:"running,omitempty"`
 	LastOutcome string `json:"last_outcome,omitempty"`
+	LastMessage string `json:"last_message,omitempty"`
+	SkippedFor  string `json:"skipped_for,omitempty"` // the task whose failure kept it from running last time
 }
 
 func (a *app) runStatus(targets []string) error {
@@ -84,7 +86,11 @@ func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lan
 	for i := range sum.Nodes {
 		n := statusNode{nodeReport: reportNode(&sum.Nodes[i])}
 		_, n.Running = running[sum.Nodes[i].Address]
-		n.LastOutcome = string(s.view.Ended[sum.Nodes[i].Address].Outcome)
+		last := s.view.Ended[sum.Nodes[i].Address]
+		n.LastOutcome, n.LastMessage = string(last.Outcome), last.Message
+		if skip, ok := s.skipped(&sum.Nodes[i]); ok {
+			n.SkippedFor = skip.Cause.String()
+		}
 		r.Nodes = append(r.Nodes, n)
 	}
 	return a.printJSON(r)
@@ -98,6 +104,8 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 		state, words := paintState(style, r.State), stateWords(r)
 		if l, ok := running[r.Address]; ok {
 			state, words = style.Bold("running"), "for "+ui.Duration(time.Since(l.Attempt.StartedAt).Round(time.Second))
+		} else if skip, ok := s.skipped(r); ok {
+			words += "; " + skipWords(skip)
 		}
 		rows = append(rows, []string{state, r.Address.String(), words})
 	}
@@ -109,4 +117,21 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 	}
 	_, err := fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts))
 	return err
+}
+
+// skipped says why the last build that wanted a node did not run it, if that still matters.
+func (s *session) skipped(r *executor.NodeResult) (journal.Skip, bool) {
+	if r.State != executor.WouldRun && r.State != executor.Unknown {
+		return journal.Skip{}, false
+	}
+	skip, ok := s.view.Skipped[r.Address]
+	return skip, ok
+}
+
+func skipWords(skip journal.Skip) string {
+	words := "skipped last time, as " + skip.Cause.String() + " failed"
+	if skip.Message != "" {
+		words += " (" + skip.Message + ")"
+	}
+	return shorten(words)
 }

@@ -111,6 +111,9 @@ func (a *app) printWhy(s *session, r *executor.NodeResult, n whyNode) {
 		fmt.Fprintf(a.out, ": %s", words)
 	}
 	fmt.Fprintln(a.out)
+	if skip, ok := s.skipped(r); ok {
+		fmt.Fprintln(a.out, "  "+skipWords(skip))
+	}
 	if r.State == executor.IsFresh {
 		s.printSelected(a.out, r)
 	}

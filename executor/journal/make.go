@@ -22,6 +22,11 @@ func EndedAttempt(a lang.Address, k cache.Key, n int, o cache.Outcome, message s
 	return Record{Kind: kindEnded, Address: a, Key: k, Ordinal: n, Outcome: string(o), Message: message}
 }
 
+// SkippedFor says that a build did not run the address, because of what happened to another one.
+func SkippedFor(a, cause lang.Address, message string) Record {
+	return Record{Kind: kindSkipped, Address: a, Cause: cause, Message: message}
+}
+
 // Retried says that a person discarded the attempts in nodes. It is one record, so it is done whole
 // or not at all.
 func Retried(id, who, why string, targets []string, nodes []Node) Record {

@@ -18,6 +18,7 @@ const (
 	kindUndo         = "undo"
 	kindApproval     = "approval"
 	kindRuling       = "ruling"
+	kindSkipped      = "skipped"
 )
 
 // Record is one line of the journal: a union, told apart by Kind. Unknown fields are ignored.
@@ -31,6 +32,7 @@ type Record struct {
 	Outcome string       `json:"outcome,omitempty"`
 	Message string       `json:"message,omitempty"`
 	Reason  string       `json:"reason,omitempty"`
+	Cause   lang.Address `json:"cause,omitzero"` // skipped: the root failure
 
 	ID      string         `json:"id,omitempty"` // of a retry or undo
 	Undoes  string         `json:"undoes,omitempty"`
@@ -78,6 +80,14 @@ type Ended struct {
 	Attempt
 	Outcome cache.Outcome
 	Message string
+	Build   string
+	Time    time.Time
+}
+
+// Skip is why a build did not run an address that it wanted.
+type Skip struct {
+	Cause   lang.Address // the root failure
+	Message string       // of the root failure
 	Build   string
 	Time    time.Time
 }

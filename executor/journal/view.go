@@ -13,6 +13,7 @@ type View struct {
 	Selected map[lang.Address]Selection // what readers read now
 	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
 	Ended    map[lang.Address]Ended     // how the last attempt ended
+	Skipped  map[lang.Address]Skip      // why the last build that wanted it did not run it
 	Retries  []Retry                    // oldest first
 	Rulings  []Ruling                   // oldest first
 	Builds   []Build                    // oldest first
@@ -39,6 +40,7 @@ func newView() *View {
 		Selected:  map[lang.Address]Selection{},
 		Last:      map[lang.Address]Selection{},
 		Ended:     map[lang.Address]Ended{},
+		Skipped:   map[lang.Address]Skip{},
 		History:   map[lang.Address][]Attempt{},
 		approvals: map[approvalKey]Approval{},
 		closed:    map[string]bool{},
@@ -86,7 +88,10 @@ func (v *View) apply(r *Record) {
 		v.selectAttempt(r)
 	case kindEnded:
 		v.Ended[r.Address] = Ended{Attempt: Attempt{r.Key, r.Ordinal}, Outcome: cache.Outcome(r.Outcome), Message: r.Message, Build: r.Build, Time: r.Time}
+		delete(v.Skipped, r.Address)
 		v.remember(r)
+	case kindSkipped:
+		v.Skipped[r.Address] = Skip{Cause: r.Cause, Message: r.Message, Build: r.Build, Time: r.Time}
 	case kindRetry:
 		v.retry(r)
 	case kindApproval:
@@ -133,6 +138,7 @@ func (v *View) endBuild(r *Record) {
 func (v *View) selectAttempt(r *Record) {
 	s := Selection{Attempt: Attempt{r.Key, r.Ordinal}, Build: r.Build, Time: r.Time, Reason: r.Reason}
 	v.Selected[r.Address], v.Last[r.Address] = s, s
+	delete(v.Skipped, r.Address)
 	v.remember(r)
 }
 
