@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,27 +52,31 @@ func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
 // contents, the one that its parent left as inherited yields to the one that was changed. Two changed
 // ones are an error that names both parents, unless prefer names one of them.
 func mergeTrees(parents []parent, prefer []lang.Address, deletionsAny bool) (cache.Tree, error) {
-	m := merger{parents: parents, prefer: prefer, deletionsAny: deletionsAny}
+	m := merger{parents: parents, prefer: prefer, deletionsAny: deletionsAny, kept: map[string]carrier{}}
 	paths := map[string]bool{}
 	for _, p := range parents {
 		for _, e := range p.tree.Entries {
 			paths[e.Path] = true
 		}
 	}
-	var out cache.Tree
 	var clashes []string
 	for path := range paths {
-		e, keep, clash := m.path(path)
+		c, keep, clash := m.path(path)
 		switch {
 		case clash != "":
 			clashes = append(clashes, clash)
 		case keep:
-			out.Entries = append(out.Entries, e)
+			m.kept[path] = c
 		}
 	}
+	clashes = append(clashes, m.nested()...)
 	if len(clashes) > 0 {
 		slices.Sort(clashes)
-		return out, fmt.Errorf("merge inherited trees: %s\nhint: name one of them in workspace.prefer", strings.Join(clashes, "\n"))
+		return cache.Tree{}, fmt.Errorf("merge inherited trees: %s\nhint: name one of them in workspace.prefer", strings.Join(clashes, "\n"))
+	}
+	var out cache.Tree
+	for _, c := range m.kept {
+		out.Entries = append(out.Entries, c.entry)
 	}
 	slices.SortFunc(out.Entries, func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
@@ -81,6 +86,7 @@ type merger struct {
 	parents      []parent
 	prefer       []lang.Address
 	deletionsAny bool
+	kept         map[string]carrier // by path
 }
 
 // carrier is one parent's version of a path.
@@ -90,11 +96,11 @@ type carrier struct {
 	changed bool
 }
 
-func (m *merger) path(path string) (e cache.Entry, keep bool, clash string) {
+func (m *merger) path(path string) (c carrier, keep bool, clash string) {
 	carriers, deleted := m.carriers(path)
 	changed := slices.ContainsFunc(carriers, func(c carrier) bool { return c.changed })
 	if deleted && m.deletionsAny && !changed {
-		return e, false, ""
+		return c, false, ""
 	}
 	versions := distinct(carriers)
 	if len(versions) > 1 {
@@ -103,16 +109,77 @@ func (m *merger) path(path string) (e cache.Entry, keep bool, clash string) {
 		}
 	}
 	if len(versions) == 1 {
-		return versions[0].entry, true, ""
+		versions[0].changed = changed // the same bytes, changed by one and left by another, are a change
+		return versions[0], true, ""
 	}
 	for _, a := range m.prefer {
 		for _, c := range carriers {
 			if c.from == a {
-				return c.entry, true, ""
+				return c, true, ""
 			}
 		}
 	}
-	return e, false, fmt.Sprintf("%s is one thing in %s and another in %s", path, versions[0].from, versions[1].from)
+	return c, false, fmt.Sprintf("%s is one thing in %s and another in %s", path, versions[0].from, versions[1].from)
+}
+
+// nested settles what cannot lie in one tree: a file or link of one parent where another has a directory of files. It
+// goes by the rule for two contents: what was left as inherited yields to what was changed, and prefer says which of
+// two changes stays.
+func (m *merger) nested() (clashes []string) {
+	below := map[string][]string{} // paths by the file or link that they lie below
+	for path := range m.kept {
+		for i := range path {
+			if path[i] != '/' {
+				continue
+			}
+			if top, ok := m.kept[path[:i]]; ok && top.entry.Kind != cache.Dir {
+				below[path[:i]] = append(below[path[:i]], path)
+			}
+		}
+	}
+	for _, top := range slices.Sorted(maps.Keys(below)) {
+		// What lies further up may have settled it.
+		left := slices.DeleteFunc(below[top], func(p string) bool { _, ok := m.kept[p]; return !ok })
+		if _, ok := m.kept[top]; !ok || len(left) == 0 {
+			continue
+		}
+		slices.Sort(left)
+		if clash := m.above(top, left); clash != "" {
+			clashes = append(clashes, clash)
+		}
+	}
+	return clashes
+}
+
+// above settles one file or link and the paths below it.
+func (m *merger) above(top string, below []string) (clash string) {
+	leaf := m.kept[top]
+	changed := slices.IndexFunc(below, func(p string) bool { return m.kept[p].changed })
+	switch {
+	case !leaf.changed && changed >= 0:
+		delete(m.kept, top)
+		return ""
+	case leaf.changed && changed < 0:
+		m.drop(below)
+		return ""
+	}
+	for _, a := range m.prefer {
+		if leaf.from == a {
+			m.drop(below)
+			return ""
+		}
+		if slices.ContainsFunc(below, func(p string) bool { return m.kept[p].from == a }) {
+			delete(m.kept, top)
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s is a file in %s and a directory in %s", top, leaf.from, m.kept[below[max(changed, 0)]].from)
+}
+
+func (m *merger) drop(paths []string) {
+	for _, p := range paths {
+		delete(m.kept, p)
+	}
 }
 
 // carriers are the versions of a path, in order of the parents; deleted says that a parent deleted it.

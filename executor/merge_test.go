@@ -48,6 +48,10 @@ func TestMergeRule(t *testing.T) {
 		{name: "the same change twice", l: treeOf(files{"a": "2"}, []string{"a"}, nil), r: treeOf(files{"a": "2"}, []string{"a"}, nil), want: files{"a": "2"}},
 		{name: "two changes", l: treeOf(files{"a": "2"}, []string{"a"}, nil), r: treeOf(files{"a": "3"}, []string{"a"}, nil), clash: "a is one thing in left and another in right"},
 		{name: "two changes and a preference", prefer: []lang.Address{right}, l: treeOf(files{"a": "2"}, []string{"a"}, nil), r: treeOf(files{"a": "3"}, []string{"a"}, nil), want: files{"a": "3"}},
+		{name: "a file that one made a directory", l: treeOf(files{"a": "1"}, nil, nil), r: treeOf(files{"a/b": "2"}, []string{"a/b"}, []string{"a"}), want: files{"a/b": "2"}},
+		{name: "a directory that one made a file", l: treeOf(files{"a/b": "2", "a/c": "3"}, nil, nil), r: treeOf(files{"a": "1"}, []string{"a"}, []string{"a/b", "a/c"}), want: files{"a": "1"}},
+		{name: "a file and a directory", l: treeOf(files{"a": "1"}, []string{"a"}, nil), r: treeOf(files{"a/b": "2"}, []string{"a/b"}, nil), clash: "a is a file in left and a directory in right"},
+		{name: "a file and a directory and a preference", prefer: []lang.Address{right}, l: treeOf(files{"a": "1"}, []string{"a"}, nil), r: treeOf(files{"a/b": "2"}, []string{"a/b"}, nil), want: files{"a/b": "2"}},
 		{name: "started from nothing", own: true, l: treeOf(files{"a": "2"}, nil, nil), r: treeOf(files{"a": "3"}, nil, nil), clash: "left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

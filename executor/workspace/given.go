@@ -12,7 +12,7 @@ import (
 // sources that the globs match.
 func (c *capture) compare(tree *cache.Tree, globs []string) {
 	sources := c.matched(globs)
-	if len(c.laid.inherited) == 0 && len(sources) == 0 {
+	if !c.laid.inherits && len(sources) == 0 {
 		return
 	}
 	kept := make(map[string]bool, len(tree.Entries))

@@ -23,6 +23,7 @@ type Laid struct {
 	files     map[string]laidFile    // files and links, as they were when laid; nil when another process laid them
 	end       int64                  // coarse file-system time, in ns, when all was laid
 	before    int64                  // without files: what did not change since this time, in ns, was laid
+	inherits  bool                   // from trees, which may be empty
 	inherited map[string]cache.Entry // of trees at the root, by path
 	sources   map[string]cache.Entry // by path, but for those at inherited paths
 	root      string                 // that the sources were copied from
@@ -104,6 +105,7 @@ func (l *layer) collect() error {
 			return err
 		}
 	}
+	l.laid.inherits = len(l.spec.Trees) > 0
 	for _, it := range l.items {
 		l.laid.inherited[it.path] = it.entry()
 	}
