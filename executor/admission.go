@@ -74,6 +74,20 @@ func accountOfAgent(a *lang.Agent) pause.Account {
 	return pause.Account{Agent: a.Name}
 }
 
+// limitOf names what limits how many instances of this kind run at once, beside the build itself; "" for
+// nothing.
+func limitOf(inst *lang.Instance) string {
+	switch {
+	case inst == nil:
+		return ""
+	case inst.Profile != nil:
+		return accountOfAgent(inst.Profile.Agent).String()
+	case inst.Pool != "":
+		return pause.Account{Pool: inst.Pool}.String()
+	}
+	return ""
+}
+
 func (a *admission) needsOf(inst *lang.Instance) []needs {
 	rungs := rungsOf(a.campaign, inst)
 	if len(rungs) == 0 {

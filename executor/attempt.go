@@ -59,11 +59,12 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		}
 		return m
 	}
-	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: at.Reason})
+	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: at.Reason, Profile: at.Rung})
 	inv, err := b.invocation(inst, &dec, &at)
 	if err != nil {
 		return b.spoiled(m, &at, &NotStarted{err})
 	}
+	inv.Phase = b.phase(inst.Address, &at)
 	meter := b.startMeter(dec.Action, &at, tell)
 	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
 	m.seen = meter.stop()
@@ -157,6 +158,7 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	if why := stopOf(ctx); why != nil && captured.StoppedBy == why.By {
 		at.Message = why.Why
 	}
+	b.phase(inst.Address, at)(event.Judge)
 	if err := b.judgeEnd(ctx, &m, dec, at); err != nil {
 		m.attempt, m.err = *at, err
 		return m
@@ -308,6 +310,14 @@ func (b *Builder) output(a lang.Address) func([]byte) {
 	name := a.String()
 	return func(p []byte) {
 		b.emit(event.Event{Kind: event.AttemptOutput, Address: name, Text: string(p)})
+	}
+}
+
+// phase tells how far an attempt is.
+func (b *Builder) phase(a lang.Address, at *cache.Attempt) func(event.Phase) {
+	name := a.String()
+	return func(p event.Phase) {
+		b.emit(event.Event{Kind: event.AttemptPhase, Address: name, Key: at.Key.String(), Ordinal: at.Ordinal, Phase: p})
 	}
 }
 

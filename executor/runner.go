@@ -7,12 +7,13 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
 // Invocation is everything a runner needs to carry out one attempt. It is plain data: nothing in it
-// has to be looked up again, and nothing in it changes while the attempt runs.
+// has to be looked up again, and nothing in it changes while the attempt runs; only Phase speaks back.
 type Invocation struct {
 	Address lang.Address
 	Key     cache.Key
@@ -46,6 +47,15 @@ type Invocation struct {
 	Timeout     time.Duration // 0: none
 	IdleTimeout time.Duration // 0: none; no output for this long stops the attempt
 	Grace       time.Duration // between SIGINT and SIGKILL
+
+	Phase func(event.Phase) // told when a phase begins; nil: nobody asks
+}
+
+// Enter tells that a phase of the attempt begins.
+func (inv *Invocation) Enter(p event.Phase) {
+	if inv.Phase != nil {
+		inv.Phase(p)
+	}
 }
 
 // Mount is stored bytes laid into a workspace.

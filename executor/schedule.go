@@ -369,7 +369,8 @@ func (s *scheduler) noteDiffer(id graph.NodeID) {
 
 func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
-	s.emit(event.Event{Kind: event.NodeDecided, Address: n.result.Address.String(), State: "stale", Reason: n.result.Reason.String(), Key: n.result.Key.String()})
+	s.emit(event.Event{Kind: event.NodeDecided, Address: n.result.Address.String(), State: "stale",
+		Reason: n.result.Reason.String(), Key: n.result.Key.String(), Account: limitOf(s.graph.Node(id).Instance)})
 	switch {
 	case s.plan:
 		s.done(ctx, id, WouldRun)

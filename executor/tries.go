@@ -113,12 +113,20 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	s.emit(event.Event{
 		Kind: event.AttemptEnded, Enforced: enforced, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
 		N:       len(s.b.View.History[inst.Address]) + n.made,
-		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration,
+		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration, Profile: at.Rung, CostUSD: costOf(at),
 	})
 	s.records.ended(inst.Address, at)
 	if s.b.Account != nil {
 		s.b.Account(accountOf(s.b.Campaign, inst, at, false))
 	}
+}
+
+// costOf is what an attempt cost; nil when nobody knows.
+func costOf(at cache.Attempt) *float64 {
+	if at.Captured == nil {
+		return nil
+	}
+	return at.Captured.Usage.CostUSD
 }
 
 func (s *scheduler) takeSuccess(ctx context.Context, m endedMsg) {

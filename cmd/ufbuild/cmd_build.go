@@ -33,6 +33,7 @@ type buildFlags struct {
 	grace           time.Duration
 	budget          float64 // dollars; 0: as the campaign says
 	logs            string
+	events          string   // file for events, "-" for standard output
 	stamp           bool     // the nodes are those that targets name, so the answer may be remembered
 	targets         []string // as the user named them
 }
@@ -47,7 +48,13 @@ func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs.BoolVar(&f.requireComplete, "require-complete", false, "exit 1 when any instance is missing")
 	fs.DurationVar(&f.grace, "grace", 10*time.Second, "`TIME` between SIGINT and SIGKILL when a build is stopped, such as 30s")
 	fs.Float64Var(&f.budget, "budget", 0, "start nothing paid above this many `USD`, counted since all was fresh")
-	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show, `MODE`: full, errors or none")
+	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show, `MODE`: full, new, errors or none")
+	fs.StringVar(&f.events, "events", "", "write every event to `FILE`, one JSON document a line; - is standard output")
+}
+
+// listened reports whether somebody wants to hear more of a build than its result.
+func (f *buildFlags) listened() bool {
+	return f.events != "" || f.logs == "full"
 }
 
 func (f *buildFlags) check() error {
@@ -57,7 +64,7 @@ func (f *buildFlags) check() error {
 	if f.budget < 0 {
 		return usageErrorf("--budget %g: a ceiling is not negative", f.budget)
 	}
-	return oneOf("logs", f.logs, "full", "errors", "none")
+	return oneOf("logs", f.logs, "full", "new", "errors", "none")
 }
 
 func (a *app) buildCommand() *cobra.Command {
@@ -84,7 +91,7 @@ A build can be killed at any moment: the next one goes on where it was.`,
 			if f.dryRun {
 				return a.runPlan(targets, false)
 			}
-			if a.answerUnchanged(targets, writing) {
+			if !f.listened() && a.answerUnchanged(targets, writing) {
 				return nil
 			}
 			f.stamp, f.targets = true, targets
@@ -152,6 +159,12 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	ears := s.obey(build, verb)
 	defer ears.deafen()
 	b.Holds = ears.holds
+	reports, err := s.report(f, build)
+	if err != nil {
+		return err
+	}
+	defer func() { a.warn(reports.close()) }()
+	b.Sink = reports.sink
 	spent := newCostSum()
 	b.Account = s.account(accounts, build, spent, a.warn)
 	if err := s.fund(b, f); err != nil {
@@ -167,11 +180,12 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	base, only := s.toBase(ids)
 	b.Only = only
 	sum, err := b.Run(a.context(), base)
+	a.warn(reports.close()) // the terminal is needed for the summary
 	s.graph = sum.Graph
 	if err != nil {
 		return err
 	}
-	if f.stamp {
+	if f.stamp && !f.listened() { // who listens wants to be told, whatever is unchanged
 		s.leaveStamp(f.targets, &sum)
 	}
 	return a.finishBuild(s, f, &sum, spent, ids)
@@ -182,7 +196,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 	d := s.decider()
 	d.Validator = s.validator
 	return &executor.Builder{
-		Decider: d, Graph: s.base, Journal: j, Sink: a.sink(f), Work: work,
+		Decider: d, Graph: s.base, Journal: j, Work: work,
 		Runner: runner, Reap: reap,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast,

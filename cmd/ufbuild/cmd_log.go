@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ufbuild/ufbuild/cache"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -123,4 +125,20 @@ func (a *app) nap() error {
 	case <-time.After(followEvery):
 		return nil
 	}
+}
+
+// logLimit bounds a log that is shown again among others; a longer one is for "ufbuild log".
+const logLimit = 4 << 20
+
+// selectedLog is the log of the attempt that an address reads; nil when it is not there.
+func (s *session) selectedLog(address string) []byte {
+	c, err := s.choose(address)
+	if err != nil || !c.have || c.gen.Attempt.Captured == nil || c.gen.Attempt.Captured.Log.Size == 0 {
+		return nil
+	}
+	log, err := cache.ReadAll(s.store, c.gen.Attempt.Captured.Log, logLimit)
+	if err != nil {
+		return nil
+	}
+	return log
 }

@@ -50,13 +50,41 @@ func (p *pricing) of(r *executor.NodeResult) (price, error) {
 	return p.estimated(out, r)
 }
 
+// duration is how long an attempt is likely to take; 0 when nobody knows.
+func (p *pricing) duration(address, key string) time.Duration {
+	a, err := lang.ParseAddress(address)
+	if err != nil {
+		return 0
+	}
+	if at, ok := p.s.lastSelected(a); ok && at.Captured != nil {
+		return at.Captured.Duration
+	}
+	k, err := cache.ParseKey(key)
+	if err != nil {
+		return 0
+	}
+	if err := p.open(); err != nil {
+		return 0
+	}
+	return p.estimate(a, k).Duration
+}
+
+// open reads the ledger when the first estimate is asked for.
+func (p *pricing) open() error {
+	if p.estimate != nil {
+		return nil
+	}
+	entries, err := p.s.accounts()
+	if err != nil {
+		return err
+	}
+	p.estimate = p.s.estimates(entries)
+	return nil
+}
+
 func (p *pricing) estimated(out price, r *executor.NodeResult) (price, error) {
-	if p.estimate == nil {
-		entries, err := p.s.accounts()
-		if err != nil {
-			return out, err
-		}
-		p.estimate = p.s.estimates(entries)
+	if err := p.open(); err != nil {
+		return out, err
 	}
 	e := p.estimate(r.Address, r.Key)
 	out.Attempts, out.Duration, out.USD = e.N, e.Duration, e.CostUSD

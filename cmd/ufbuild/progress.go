@@ -2,23 +2,163 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
-	"strings"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"golang.org/x/term"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/live"
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/journal"
 )
 
-// sink chooses how a build reports.
-func (a *app) sink(f buildFlags) event.Sink {
+// reporting is everything that hears the events of a build. After close the terminal is as it was.
+type reporting struct {
+	sink    event.Sink
+	closers []func() error
+	once    sync.Once
+	err     error
+}
+
+// close ends all of it, the last begun first. It may be called more than once.
+func (r *reporting) close() error {
+	r.once.Do(func() {
+		for i := len(r.closers) - 1; i >= 0; i-- {
+			r.err = errors.Join(r.err, r.closers[i]())
+		}
+	})
+	return r.err
+}
+
+// report begins to report a build as its flags say.
+func (s *session) report(f buildFlags, build string) (*reporting, error) {
+	a := s.app
+	r := &reporting{}
+	sinks := []event.Sink{a.progressSink(s, f, build, r)}
+	for _, open := range []func(buildFlags, *reporting) (event.Sink, error){a.eventsSink} {
+		sink, err := open(f, r)
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		if sink != nil {
+			sinks = append(sinks, sink)
+		}
+	}
+	r.sink = event.Tee(sinks...)
+	return r, nil
+}
+
+// progressSink chooses what a person sees.
+func (a *app) progressSink(s *session, f buildFlags, build string, r *reporting) event.Sink {
 	switch {
 	case a.json || a.progress == "json":
 		return jsonSink(a.out)
 	case a.progress == "none":
 		return event.Discard
+	case a.progress == "tty" || a.progress == "auto" && a.showsLive():
+		return a.liveSink(s, f, build, r)
 	}
-	return &plainSink{w: a.err, style: a.errTerm.Style(), logs: f.logs, tails: map[string]*tail{}}
+	p := a.plainSink(s, f, a.err)
+	if a.getenv("GITHUB_ACTIONS") == "true" {
+		p.github = true
+	}
+	beat := startHeartbeat(p, a.err)
+	r.closers = append(r.closers, beat.close)
+	return beat
+}
+
+// showsLive reports whether the terminal can keep lines in place and somebody looks at it.
+func (a *app) showsLive() bool {
+	t := a.getenv("TERM")
+	return a.errTerm.IsTTY && t != "dumb" && t != "" && a.getenv("CI") == "" && a.errTerm.Width > 0
+}
+
+// liveSink shows a build on the terminal, until the reporting is closed.
+func (a *app) liveSink(s *session, f buildFlags, build string, r *reporting) event.Sink {
+	terminal := a.outlet.to()
+	c := live.Config{
+		Terminal: terminal, Now: time.Now, Style: a.errTerm.Style(), Size: func() (int, int) { return terminalSize(terminal) },
+		Options: live.Options{Jobs: f.jobs, Expect: s.expect()},
+		Above: func(w io.Writer) event.Sink {
+			p := a.plainSink(s, f, w)
+			p.results = true
+			return p
+		},
+		Control: live.Control{
+			Pause:  func() error { return a.orderSelf(s, build, journal.WantHold) },
+			Resume: func() error { return a.orderSelf(s, build, journal.WantGo) },
+			Cancel: func() error { return syscall.Kill(os.Getpid(), syscall.SIGINT) },
+		},
+	}
+	keys := a.keyboard()
+	if keys != nil {
+		c.Keys = a.in
+		keys.Take()
+	}
+	d := live.Start(c)
+	back := make(chan os.Signal, 1) // a terminal that the program comes back to was set by others meanwhile
+	signal.Notify(back, syscall.SIGCONT)
+	gone := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-back:
+				if keys != nil {
+					keys.Take()
+				}
+			case <-gone:
+				return
+			}
+		}
+	}()
+	usual := a.outlet.turn(d.Screen())
+	r.closers = append(r.closers, func() error {
+		signal.Stop(back)
+		close(gone)
+		a.outlet.turn(usual)
+		if keys != nil {
+			keys.Restore()
+		}
+		return d.Close()
+	})
+	return d
+}
+
+// orderSelf gives this build an order as the verbs pause and resume do, so that status tells of it.
+func (a *app) orderSelf(s *session, build string, want journal.Want) error {
+	now := time.Now()
+	return journal.Give(s.campaign.Root, journal.Order{ID: newID(now), Build: build, Want: want, Who: a.who(), Why: "by a key", Time: now})
+}
+
+// keyboard is the terminal that keys come from; nil when there is none.
+func (a *app) keyboard() *live.Keyboard {
+	f, ok := a.in.(*os.File)
+	if !ok {
+		return nil
+	}
+	return live.OpenKeyboard(f)
+}
+
+// terminalSize is the size of a terminal now, as it is resized at any time; 80 by 24 where it does not say.
+func terminalSize(w io.Writer) (width, height int) {
+	if f, ok := w.(*os.File); ok {
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
+			return width, height
+		}
+	}
+	return 80, 24
+}
+
+// expect says how long attempts are likely to take, from the history. The ledger is read when the first
+// attempt asks.
+func (s *session) expect() func(address, key string) time.Duration {
+	p := pricing{s: s}
+	return func(address, key string) time.Duration { return p.duration(address, key) }
 }
 
 // jsonSink prints one event a line.
@@ -28,94 +168,27 @@ func jsonSink(w io.Writer) event.Sink {
 	return event.Func(func(e event.Event) { _ = enc.Encode(e) })
 }
 
-// plainSink prints one line for each change of state.
-type plainSink struct {
-	w     io.Writer
-	style ui.Style
-	logs  string
-	total int
-	done  int
-	tails map[string]*tail // end of the output of running tasks
+// eventsSink writes every event to a file, or to standard output for "-".
+func (a *app) eventsSink(f buildFlags, r *reporting) (event.Sink, error) {
+	switch f.events {
+	case "":
+		return nil, nil
+	case "-":
+		return jsonSink(a.out), nil
+	}
+	file, err := createReport("events", f.events)
+	if err != nil {
+		return nil, err
+	}
+	r.closers = append(r.closers, file.Close)
+	return jsonSink(file), nil
 }
 
-// Emit implements event.Sink.
-func (p *plainSink) Emit(e event.Event) {
-	switch e.Kind {
-	case event.BuildStarted:
-		p.total = e.Total
-	case event.AttemptStarted:
-		p.line("start", e.Address, e.Reason)
-		p.tails[e.Address] = &tail{}
-	case event.AttemptOutput:
-		p.output(e)
-	case event.AttemptEnded:
-		if e.Outcome != "ok" && e.Outcome != "" {
-			p.line(p.style.Warn("end"), e.Address, fmt.Sprintf("attempt %d: %s after %s", e.N, e.Outcome, ui.Duration(e.Duration)))
-		}
-	case event.NodeDone:
-		p.nodeDone(e)
-	case event.PoolPaused, event.PoolResumed, event.BuildHeld, event.BuildReleased:
-		p.line(p.style.Warn("note"), e.Text, "")
-	case event.Notice:
-		p.line("note", e.Address, e.Text)
+// createReport makes a file that a flag names, before a build begins.
+func createReport(flag, name string) (*os.File, error) {
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, usageErrorf("--%s: %w", flag, err)
 	}
-}
-
-func (p *plainSink) nodeDone(e event.Event) {
-	p.total = max(p.total, e.Total)
-	p.done++
-	switch e.State {
-	case "ran":
-		p.line(p.style.Good("ok"), e.Address, ui.Duration(e.Duration))
-	case "failed":
-		first, _, _ := strings.Cut(e.Message, "\n")
-		p.line(p.style.Bad("failed"), e.Address, first)
-		p.showTail(e.Address)
-	}
-	delete(p.tails, e.Address)
-}
-
-func (p *plainSink) line(what, address, words string) {
-	if words != "" {
-		words = "  " + p.style.Dim(words)
-	}
-	fmt.Fprintf(p.w, "[%d/%d] %s %s%s\n", p.done, p.total, what, address, words)
-}
-
-func (p *plainSink) output(e event.Event) {
-	if p.logs == "full" {
-		for line := range strings.Lines(e.Text) {
-			fmt.Fprintf(p.w, "%s | %s\n", e.Address, strings.TrimRight(line, "\n"))
-		}
-		return
-	}
-	if t := p.tails[e.Address]; t != nil && p.logs == "errors" {
-		t.add(e.Text)
-	}
-}
-
-func (p *plainSink) showTail(address string) {
-	t := p.tails[address]
-	if t == nil || p.logs != "errors" || t.text == "" {
-		return
-	}
-	for line := range strings.Lines(t.text) {
-		fmt.Fprintf(p.w, "    %s\n", strings.TrimRight(line, "\n"))
-	}
-}
-
-// tail keeps the end of a task's output.
-type tail struct{ text string }
-
-// tailBytes is about a screen full.
-const tailBytes = 4 << 10
-
-func (t *tail) add(s string) {
-	t.text += s
-	if len(t.text) > 2*tailBytes {
-		t.text = t.text[len(t.text)-tailBytes:]
-		if _, rest, ok := strings.Cut(t.text, "\n"); ok {
-			t.text = rest
-		}
-	}
+	return file, nil
 }

@@ -44,6 +44,7 @@ func (p *process) lookupenv(name string) (string, bool) {
 type app struct {
 	*process
 	outTerm, errTerm ui.Terminal
+	outlet           *outlet // what err is
 	stop             stopping
 
 	dir      string
@@ -58,7 +59,8 @@ type app struct {
 
 // run is the whole program as a function from a process to its exit code.
 func run(p *process) (code int) {
-	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv)}
+	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), outlet: &outlet{w: p.err}}
+	p.err = a.outlet
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = bugReport(p.err, cause)

@@ -16,8 +16,9 @@ type Kind string
 // The kinds of event.
 const (
 	BuildStarted   Kind = "build_started"   // Total is set
-	NodeDecided    Kind = "node_decided"    // State is fresh or stale; Reason for stale
+	NodeDecided    Kind = "node_decided"    // State is stale; Reason, and Account where its slots are limited
 	AttemptStarted Kind = "attempt_started" // Ordinal, Key
+	AttemptPhase   Kind = "attempt_phase"   // Phase begins
 	AttemptOutput  Kind = "attempt_output"  // Text is a chunk of the log, masked
 	AttemptUsed    Kind = "attempt_used"    // CostUSD, InputTokens, OutputTokens: at least this much so far
 	AttemptEnded   Kind = "attempt_ended"   // Outcome, Message, Duration, Enforced
@@ -28,6 +29,17 @@ const (
 	BuildReleased  Kind = "build_released"  // a person let it go on; Text
 	Notice         Kind = "notice"          // Text for the user
 	BuildEnded     Kind = "build_ended"     // Counts
+)
+
+// Phase is a part of an attempt. Each ends where the next one begins, the last one with the attempt.
+type Phase string
+
+// The phases of an attempt, in their order.
+const (
+	Materialize Phase = "materialize" // its workspace is laid out
+	Run         Phase = "run"         // its program runs
+	Capture     Phase = "capture"     // what it left is taken into the store
+	Judge       Phase = "judge"       // its contracts look at that
 )
 
 // Event is one fact. Unused fields are empty.
@@ -43,6 +55,7 @@ type Event struct {
 	Ordinal  int            `json:"ordinal,omitempty"` // under the key
 	N        int            `json:"n,omitempty"`       // in the history of the address, as `show TARGET@N` counts
 	Outcome  string         `json:"outcome,omitempty"`
+	Phase    Phase          `json:"phase,omitempty"`
 	Message  string         `json:"message,omitempty"`
 	Text     string         `json:"text,omitempty"`
 	Account  string         `json:"account,omitempty"`  // "pool NAME", or "agent NAME" of one without a pool
@@ -52,6 +65,7 @@ type Event struct {
 	Total    int            `json:"total,omitempty"`
 	Counts   map[string]int `json:"counts,omitempty"`
 
+	Profile      string   `json:"profile,omitempty"`  // of a prompt: the rung that runs it
 	CostUSD      *float64 `json:"cost_usd,omitempty"` // nil: unknown
 	InputTokens  *int64   `json:"input_tokens,omitempty"`
 	OutputTokens *int64   `json:"output_tokens,omitempty"`
@@ -67,6 +81,18 @@ type Func func(Event)
 
 // Emit calls f.
 func (f Func) Emit(e Event) { f(e) }
+
+// Tee hands every event to several sinks, in their order.
+func Tee(sinks ...Sink) Sink {
+	if len(sinks) == 1 {
+		return sinks[0]
+	}
+	return Func(func(e Event) {
+		for _, s := range sinks {
+			s.Emit(e)
+		}
+	})
+}
 
 // Discard drops every event.
 var Discard Sink = Func(func(Event) {})

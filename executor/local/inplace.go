@@ -11,6 +11,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
@@ -22,6 +23,7 @@ func (r *Runner) runInplace(ctx context.Context, inv *executor.Invocation, outpu
 	if err := recheck(files, inv, false); err != nil {
 		return cache.Captured{}, err
 	}
+	inv.Enter(event.Materialize)
 	lift, err := r.layInplace(ctx, inv)
 	if err != nil {
 		return cache.Captured{}, err
@@ -30,6 +32,7 @@ func (r *Runner) runInplace(ctx context.Context, inv *executor.Invocation, outpu
 	if err != nil {
 		return cache.Captured{}, errors.Join(err, lift())
 	}
+	inv.Enter(event.Capture)
 	taken, err := workspace.CaptureInplace(context.WithoutCancel(ctx), inv.Root, r.cas, outputs(inv.Outputs), r.skip, inv.Mask)
 	if err := errors.Join(err, lift()); err != nil {
 		return cache.Captured{}, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
@@ -78,6 +79,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	if err != nil {
 		return ending{}, idle(err)
 	}
+	inv.Enter(event.Run)
 	begin := time.Now()
 	limits := limitsOf(inv, path, dir)
 	runtime.LockOSThread() // see forkExec; wait unlocks

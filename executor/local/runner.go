@@ -12,6 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -97,6 +98,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		}
 		return r.runInplace(ctx, inv, output)
 	}
+	inv.Enter(event.Materialize)
 	laid, err := workspace.Materialize(inv.Dir, r.cas, spec(inv))
 	if err != nil {
 		return cache.Captured{}, idle(translate(err))
@@ -111,6 +113,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return cache.Captured{}, err
 	}
 	// Whatever stopped the attempt, its bytes are paid for.
+	inv.Enter(event.Capture)
 	taken, err := workspace.Capture(context.WithoutCancel(ctx), inv.Dir, r.cas, laid, outputs(inv.Outputs), inv.Mask)
 	if err != nil {
 		return cache.Captured{}, err
