@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,9 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	}
 	inv.Phase = b.phase(inst.Address, &at)
 	meter := b.startMeter(dec.Action, &at, tell)
+	leave := b.enter(dec.Action)
 	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
+	leave()
 	m.seen = meter.stop()
 	if err != nil {
 		return b.spoiled(m, &at, err)
@@ -145,6 +148,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
 	captured, m.end = b.readUsage(dec.Action, captured)
 	captured.Usage = budget.Fill(captured.Usage, m.seen)
+	undeclared := b.holdToOutputs(dec.Action, &captured)
 	at.Captured, at.State = &captured, cache.CapturedState
 	if err := b.Store.Append(cache.CapturedRecord(at.Key, at.Ordinal, captured)); err != nil {
 		return b.unsaved(m, at, err)
@@ -174,6 +178,9 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	m.err = b.putInPlace(inst, dec, at)
 	b.reap(at)
 	m.attempt = *at
+	if undeclared != "" {
+		m.verdict.Warnings = append(slices.Clone(m.verdict.Warnings), undeclared)
+	}
 	return m
 }
 

@@ -49,7 +49,8 @@ type Builder struct {
 	Reap     func(dir string)                       // removes an attempt directory
 	Grace    time.Duration                          // between SIGINT and SIGKILL
 
-	sinkMu sync.Mutex
+	sinkMu  sync.Mutex
+	witness witness
 }
 
 // Hold is a person's word that a build starts nothing new, or that it goes on.
@@ -73,7 +74,8 @@ type Summary struct {
 	Graph    *graph.Graph // with the instances that came up at run time
 	Total    int
 	Counts   map[State]int
-	Stopped  bool // by a signal or a cancelled context
+	Stopped  bool       // by a signal or a cancelled context
+	Unclean  []Trespass // what was written where no task had to write
 	Duration time.Duration
 }
 

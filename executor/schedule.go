@@ -107,7 +107,7 @@ func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, e
 	close(s.toAsk)
 	close(s.quit)
 	sum := s.summary(ctx)
-	return sum, s.records.close(countNames(sum.Counts), s.b.Whole && sum.complete())
+	return sum, s.records.close(sum.countNames(), s.b.Whole && sum.complete())
 }
 
 // want marks what the targets need.
@@ -342,6 +342,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 		n.result.From = dec.Attempt.Key
 	}
 	n.left = leftBy(dec.Action, dec.Attempt)
+	n.placed, n.placedAt = dec.Attempt.Captured.Outputs, s.b.Now()
 	sel, ok := s.b.View.Selected[dec.Action.Address]
 	if !ok || sel.Key != dec.Attempt.Key || sel.Ordinal != dec.Attempt.Ordinal {
 		n.result.Found = true
@@ -551,14 +552,19 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 		sum.Counts[r.State]++
 	}
 	sum.Total = len(sum.Nodes)
-	s.emit(event.Event{Kind: event.BuildEnded, Counts: countNames(sum.Counts), Total: sum.Total, Duration: sum.Duration})
+	sum.Unclean = s.unclean()
+	s.emit(event.Event{Kind: event.BuildEnded, Counts: sum.countNames(), Total: sum.Total, Duration: sum.Duration})
 	return sum
 }
 
-func countNames(counts map[State]int) map[string]int {
+// countNames counts nodes by the names of their states, and what makes a build unclean.
+func (sum *Summary) countNames() map[string]int {
 	out := map[string]int{}
-	for s, n := range counts {
+	for s, n := range sum.Counts {
 		out[s.String()] = n
+	}
+	if n := len(sum.Unclean); n > 0 {
+		out["unclean"] = n
 	}
 	return out
 }

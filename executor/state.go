@@ -72,6 +72,8 @@ type nodeState struct {
 	made     int                     // attempts in this build
 	stop     context.CancelCauseFunc // of a running one
 	short    bool                    // it was stopped because a budget that it shares was spent
+	placed   []cache.Output          // what is in place; nil: nothing yet
+	placedAt time.Time               // when it was
 }
 
 func newNodeStates(n int) []*nodeState {

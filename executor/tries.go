@@ -133,6 +133,7 @@ func (s *scheduler) takeSuccess(ctx context.Context, m endedMsg) {
 	n := s.nodes[m.id]
 	n.result.Message = ""
 	n.left = leftBy(n.decision.Action, m.attempt)
+	n.placed, n.placedAt = m.attempt.Captured.Outputs, s.b.Now()
 	s.records.selected(s.graph.Node(m.id).Address, m.attempt, m.attempt.Reason)
 	s.done(ctx, m.id, Ran)
 }

@@ -262,9 +262,13 @@ func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent
 		printFailures(a.out, a.outTerm.Style(), s.loaded, sum)
 		printPaused(a.out, a.outTerm.Style(), sum)
 		printWarnings(a, sum)
+		printUnclean(a, sum)
 		line := sentence(sum.Total, sum.Counts)
 		if partial(s, sum) {
 			line += " (partial)"
+		}
+		if len(sum.Unclean) > 0 {
+			line += " (unclean)"
 		}
 		line += ", " + ui.Duration(sum.Duration)
 		if spent.usd > 0 {
@@ -280,6 +284,23 @@ func printWarnings(a *app, sum *executor.Summary) {
 		for _, w := range sum.Nodes[i].Warnings {
 			fmt.Fprintf(a.out, "%s %s: %s\n", a.outTerm.Style().Warn("warning"), sum.Nodes[i].Address, w)
 		}
+	}
+}
+
+// shownUnclean bounds how many files are named that were written where no task had to write.
+const shownUnclean = 20
+
+func printUnclean(a *app, sum *executor.Summary) {
+	style := a.outTerm.Style()
+	for i, t := range sum.Unclean {
+		if i == shownUnclean {
+			fmt.Fprintf(a.out, "%s and %d more\n", style.Warn("unclean"), len(sum.Unclean)-i)
+			break
+		}
+		fmt.Fprintf(a.out, "%s %s\n", style.Warn("unclean"), t)
+	}
+	if len(sum.Unclean) > 0 {
+		fmt.Fprintln(a.out, "hint: workspace.sandbox = \"writes\" keeps a task inside its workspace")
 	}
 }
 

@@ -93,7 +93,7 @@ func (a *app) watch(o lang.Options) *source.Files {
 // leaveStamp remembers that everything asked for is fresh. Whatever could make the answer depend on
 // more than was observed means no stamp.
 func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
-	if sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || !s.observeCampaign() {
+	if sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
 		return
 	}
 	for _, ag := range s.campaign.Agents {

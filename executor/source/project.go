@@ -1,0 +1,161 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/executor/stamp"
+)
+
+// Project is what stat said of every file of a project at one moment: of all that git tracks or would track in the
+// whole repository that the campaign is in, and of the parts of .git that decide what git does next.
+type Project struct {
+	top  string
+	root string // the campaign's
+	skip []string
+	seen map[string]signature
+}
+
+// ProjectChange is a file that was made, changed or removed between two looks.
+type ProjectChange struct {
+	Path string // slash path relative to the campaign root; ../ leads to the rest of the repository
+	What string // "made", "changed" or "removed"
+	// At is when, by the clock of the file system; of what was removed the last change of its directory.
+	At time.Time
+}
+
+// maxProject bounds how many files are looked at: beyond it a look takes as long as a short task.
+const maxProject = 200_000
+
+// LookAtProject looks at the project that the campaign at root, an absolute directory, belongs to. Paths of skip, below
+// root, are left out with all that is below them. It reads no file.
+func LookAtProject(root string, skip ...string) (*Project, error) {
+	p := &Project{top: repositoryTop(root), root: root}
+	at, err := filepath.Rel(p.top, root)
+	if err != nil {
+		return nil, fmt.Errorf("look at project: %w", err)
+	}
+	for _, s := range skip {
+		p.skip = append(p.skip, path.Join(filepath.ToSlash(at), s))
+	}
+	return p, p.look()
+}
+
+// repositoryTop is the nearest directory at or above dir that has a .git, else dir.
+func repositoryTop(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+func (p *Project) look() error {
+	f := Open(p.top, "")
+	defer f.Close()
+	f.LeaveOut(p.skip...)
+	if err := f.ready(); err != nil {
+		return err
+	}
+	list := f.everyFile
+	if f.underGit() {
+		list = f.gitFiles
+	}
+	paths, err := list("")
+	if err != nil {
+		return err
+	}
+	paths = append(paths, gitSettings(p.top)...)
+	if len(paths) > maxProject {
+		return fmt.Errorf("look at project: it has %d files; more than %d are not watched", len(paths), maxProject)
+	}
+	sigs := make([]signature, len(paths))
+	err = f.each(len(paths), func(i int) error {
+		if !f.leftOut(paths[i]) {
+			sigs[i] = stamp.Stat(f.dirFD, paths[i], false)
+		}
+		return nil
+	})
+	p.seen = make(map[string]signature, len(paths))
+	for i, sig := range sigs {
+		if sig != absent {
+			p.seen[paths[i]] = sig
+		}
+	}
+	return err
+}
+
+// gitSettings are the files of a repository by which somebody could make git do what its owner did not ask for, and
+// those that say which commits its branches are. The index is none of them: looking at a repository rewrites it.
+func gitSettings(top string) []string {
+	out := []string{".git/HEAD", ".git/config", ".git/packed-refs", ".git/info/attributes"}
+	for _, dir := range []string{".git/hooks", ".git/refs/heads"} {
+		_ = filepath.WalkDir(filepath.Join(top, filepath.FromSlash(dir)), func(at string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil // what cannot be looked at is not watched
+			}
+			if rel, err := filepath.Rel(top, at); err == nil {
+				out = append(out, filepath.ToSlash(rel))
+			}
+			return nil
+		})
+	}
+	return out
+}
+
+// Changes looks again and returns what is different, sorted by path.
+func (p *Project) Changes() ([]ProjectChange, error) {
+	now := &Project{top: p.top, root: p.root, skip: p.skip}
+	if err := now.look(); err != nil {
+		return nil, err
+	}
+	all := maps.Clone(p.seen)
+	maps.Copy(all, now.seen)
+	var out []ProjectChange
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		was, is := p.seen[name], now.seen[name]
+		if was == is {
+			continue
+		}
+		c := ProjectChange{What: "changed", At: time.Unix(0, is.Change)}
+		switch {
+		case was == absent:
+			c.What = "made"
+		case is == absent:
+			c.What, c.At = "removed", p.lastChange(path.Dir(name))
+		}
+		rel, err := filepath.Rel(p.root, filepath.Join(p.top, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, fmt.Errorf("look at project: %w", err)
+		}
+		c.Path = filepath.ToSlash(rel)
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// lastChange is when the nearest directory that is still there was changed.
+func (p *Project) lastChange(dir string) time.Time {
+	for ; ; dir = path.Dir(dir) {
+		var st unix.Stat_t
+		err := unix.Lstat(filepath.Join(p.top, filepath.FromSlash(dir)), &st)
+		if err == nil {
+			return time.Unix(0, st.Ctim.Nano())
+		}
+		if dir == "." || !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) {
+			return time.Time{}
+		}
+	}
+}

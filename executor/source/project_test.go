@@ -1,0 +1,63 @@
+package source
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestProjectChanges(t *testing.T) {
+	for _, git := range []bool{true, false} {
+		top := t.TempDir()
+		root := filepath.Join(top, "audit")
+		put := func(name, text string) {
+			p := filepath.Join(top, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
+			require.NoError(t, os.WriteFile(p, []byte(text), 0o644))
+		}
+		if git {
+			out, err := exec.Command("git", "init", "-q", top).CombinedOutput()
+			require.NoError(t, err, string(out))
+		}
+		put(".gitignore", "*.log\n")
+		put("README", "x")
+		put("audit/src/a", "a")
+		put("audit/src/gone", "g")
+		put("audit/build.log", "l")
+		put("audit/out/x/o", "o")
+		put("audit/.ufbuild/journal.log", "j")
+		p, err := LookAtProject(root, "out", ".ufbuild")
+		require.NoError(t, err)
+		same, err := p.Changes()
+		require.NoError(t, err)
+		require.Empty(t, same)
+
+		before := time.Now().Add(-time.Second)
+		put("README", "xy")
+		put("audit/src/a", "aa")
+		put("audit/src/new", "n")
+		require.NoError(t, os.Remove(filepath.Join(root, "src/gone")))
+		put("audit/out/x/o", "changed")
+		put("audit/.ufbuild/journal.log", "more")
+		if git {
+			put(".git/hooks/pre-commit", "#!/bin/sh\n")
+		}
+		put("audit/build.log", "more")
+		got, err := p.Changes()
+		require.NoError(t, err)
+		var words []string
+		for _, c := range got {
+			words = append(words, c.What+" "+c.Path)
+			require.True(t, c.At.After(before) && c.At.Before(time.Now().Add(time.Second)), c.Path)
+		}
+		if git {
+			require.Equal(t, []string{"made ../.git/hooks/pre-commit", "changed ../README", "changed src/a", "removed src/gone", "made src/new"}, words)
+		} else { // without a repository the campaign's directory is the project
+			require.Equal(t, []string{"changed build.log", "changed src/a", "removed src/gone", "made src/new"}, words)
+		}
+	}
+}

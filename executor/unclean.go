@@ -1,0 +1,201 @@
+package executor
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// Trespass is a file that was written while a build ran, where no task had to write: in the project, or over an
+// output of another task that was in place already. Nothing that a build decides depends on it.
+type Trespass struct {
+	Path  string         // relative to the campaign root
+	What  string         // "made", "changed" or "removed"
+	Owner lang.Address   // whose output it is; zero for a file of the project
+	By    []lang.Address // tasks that ran at that time and could write there; at least one
+}
+
+// String says it in one line.
+func (t Trespass) String() string {
+	names := make([]string, len(t.By))
+	for i, a := range t.By {
+		names[i] = a.String()
+	}
+	who := strings.Join(names, ", ")
+	if t.Owner == (lang.Address{}) {
+		return fmt.Sprintf("%s was %s in the project while %s ran", t.Path, t.What, who)
+	}
+	return fmt.Sprintf("%s, an output of %s, was %s while %s ran; the next build puts it back", t.Path, t.Owner, t.What, who)
+}
+
+// witness remembers who ran when, and what the project was like before. Times are compared with those that the file
+// system gives to changes: a clock that is set meanwhile costs the name of a task, and nothing else.
+type witness struct {
+	mu      sync.Mutex
+	runs    []*stay
+	looked  bool
+	project *source.Project // nil until a prompt runs that could write to it
+	trouble error           // why there is no project
+}
+
+// stay is the time that an attempt ran for.
+type stay struct {
+	who        lang.Address
+	begin, end time.Time
+	roams      bool // no sandbox keeps it from the project
+	inplace    bool // it works in the project
+}
+
+// clockTick is how far the stamps of a file system may lag behind the clock.
+const clockTick = 10 * time.Millisecond
+
+// covers reports whether something with a stamp may have happened during the stay; slack is how far the stamp may lag.
+func (s *stay) covers(t time.Time, slack time.Duration) bool {
+	return !t.Before(s.begin.Add(-slack)) && (s.end.IsZero() || !t.After(s.end))
+}
+
+// enter notes that an attempt is about to run and returns what notes its end. Before the first prompt that could
+// write to the project it looks at the project: commands are too many and too short for that.
+func (b *Builder) enter(a *Action) (leave func()) {
+	w := &b.witness
+	st := &stay{who: a.Address, roams: roams(a, b.Campaign.Root), inplace: a.Inplace}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.Kind == lang.Prompt && st.roams && !w.looked {
+		w.looked = true
+		w.project, w.trouble = source.LookAtProject(b.Campaign.Root, b.Campaign.Out, journal.Dir)
+	}
+	st.begin = b.Now()
+	w.runs = append(w.runs, st)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		st.end = b.Now()
+	}
+}
+
+// roams reports whether a task could write below the root outside of a workspace.
+func roams(a *Action, root string) bool {
+	if a.Sandbox == "" || a.Sandbox == "off" || a.Inplace {
+		return true
+	}
+	for _, p := range a.Writable {
+		if strings.HasPrefix(p, "~") {
+			continue // what is named by the home is meant to be no part of the project
+		}
+		if !filepath.IsAbs(p) {
+			return true
+		}
+		if rel, err := filepath.Rel(filepath.Clean(p), root); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return true
+		}
+		if rel, err := filepath.Rel(root, filepath.Clean(p)); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return true
+		}
+	}
+	return false
+}
+
+// suspects are the tasks that ran at a time and could write to the project, but for one. Who began just after it
+// counts when there is nobody else.
+func (w *witness) suspects(at time.Time, not lang.Address) []lang.Address {
+	for _, slack := range []time.Duration{0, clockTick} {
+		var out []lang.Address
+		for _, st := range w.runs {
+			if st.roams && st.who != not && st.covers(at, slack) && !slices.Contains(out, st.who) {
+				out = append(out, st.who)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// unclean lists what was written where nobody had to, once nothing runs any more.
+func (s *scheduler) unclean() []Trespass {
+	w := &s.b.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.plan || len(w.runs) == 0 {
+		return nil
+	}
+	found := append(w.inProject(s), s.overOutputs()...)
+	for _, t := range found {
+		s.emit(event.Event{Kind: event.Unclean, Address: t.By[0].String(), Text: t.String()})
+	}
+	return found
+}
+
+// inProject compares the project with what it was like before the first prompt.
+func (w *witness) inProject(s *scheduler) []Trespass {
+	if w.trouble == nil && w.project == nil {
+		return nil
+	}
+	changes, err := []source.ProjectChange(nil), w.trouble
+	if err == nil {
+		changes, err = w.project.Changes()
+	}
+	if err != nil {
+		s.emit(event.Event{Kind: event.Notice, Text: "what was written in the project is not known: " + err.Error()})
+		return nil
+	}
+	var out []Trespass
+	for _, c := range changes {
+		by := w.suspects(c.At, lang.Address{})
+		if len(by) == 0 || w.worksThere(c.At) {
+			continue
+		}
+		out = append(out, Trespass{Path: c.Path, What: c.What, By: by})
+	}
+	return out
+}
+
+// worksThere reports whether a task ran in place at a time: the project is where it is to write.
+func (w *witness) worksThere(at time.Time) bool {
+	return slices.ContainsFunc(w.runs, func(st *stay) bool { return st.inplace && st.covers(at, clockTick) })
+}
+
+// overOutputs looks for outputs that are not any more what was put in place in this build or found there.
+func (s *scheduler) overOutputs() []Trespass {
+	var out []Trespass
+	last, before := s.b.witness.lastEnds()
+	for _, id := range s.order {
+		n := s.nodes[id]
+		addr := n.result.Address
+		ranLater := last.end.After(n.placedAt) && (last.who != addr || before.After(n.placedAt))
+		if n.placed == nil || !ranLater || s.graph.Node(id).Instance.KeepEdits {
+			continue
+		}
+		for _, c := range s.b.Placer.Touched(addr, n.placed, outPaths(n.decision.Action.Outputs), n.placedAt) {
+			if by := s.b.witness.suspects(c.At, addr); len(by) > 0 {
+				out = append(out, Trespass{Path: c.Path, What: c.What, Owner: addr, By: by})
+			}
+		}
+	}
+	return out
+}
+
+// lastEnds are the last stay that could write to the project, and when the last one of another task ended.
+func (w *witness) lastEnds() (last stay, before time.Time) {
+	for _, st := range w.runs {
+		if st.roams && st.end.After(last.end) {
+			last = *st
+		}
+	}
+	for _, st := range w.runs {
+		if st.roams && st.who != last.who && st.end.After(before) {
+			before = st.end
+		}
+	}
+	return last, before
+}
