@@ -13,6 +13,7 @@ import (
 
 type diffFlags struct {
 	inherited bool
+	cone      bool
 	output    string
 	stat      bool
 }
@@ -26,14 +27,18 @@ func (a *app) diffCommand() *cobra.Command {
 takes. With one target it compares the attempt that a task reads now, or attempt N of
 its history, with the one before it; with --inherited it compares the task's trees with
 what its workspace was started from: the trees it inherits, and the project's own files
-as they were checked out then.
+as they were checked out then. With --cone it compares the task and all that depends on
+it: what they had while the task read the one attempt, and while it read the other. Two
+builds are compared by what the whole campaign read at their ends.
 
-Paths are those of the workspace. Files that are not text are in the patch as git writes
+Paths are those of the workspace; with --cone and of builds the instance stands before
+them. Files that are not text are in the patch as git writes
 them; on a terminal they are only said to differ. Of modes a patch holds what git keeps:
 whether a file is executable. Directories are not in it.`,
 		Example: `  ufbuild diff strategy
   ufbuild diff strategy@1 strategy@3 --stat
   ufbuild diff fix --inherited > fix.patch
+  ufbuild diff strategy@1 strategy@2 --cone --stat
   ufbuild diff 'review#0' 'review#1' --output findings`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeTargets,
@@ -41,8 +46,11 @@ whether a file is executable. Directories are not in it.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&f.inherited, "inherited", false, "compare the trees of a task with what it started from")
+	fs.BoolVar(&f.cone, "cone", false, "compare all that depends on the task too")
 	fs.StringVarP(&f.output, "output", "o", "", "compare output `NAME` alone")
 	fs.BoolVar(&f.stat, "stat", false, "print counts of lines instead of the lines")
+	cmd.MarkFlagsMutuallyExclusive("cone", "inherited")
+	cmd.MarkFlagsMutuallyExclusive("cone", "output")
 	return cmd
 }
 
@@ -82,6 +90,12 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 
 // sides finds what is to be compared.
 func (s *session) sides(args []string, f diffFlags) (older, newer fileSet, err error) {
+	if f.cone {
+		return s.coneSides(args)
+	}
+	if older, newer, ok, err := s.buildSides(args); ok || err != nil {
+		return older, newer, err
+	}
 	pick := picked{name: f.output, trees: f.inherited}
 	c, err := s.choose(args[len(args)-1])
 	if err != nil {

@@ -325,7 +325,7 @@ func (a *app) showHistory(s *session, addr lang.Address) error {
 		for i, g := range gens {
 			reports[i] = showReport(chosen{address: addr, gen: g})
 		}
-		return a.printJSON(map[string]any{"schema_version": 1, "attempts": reports})
+		return a.printJSON(map[string]any{"schema_version": 1, "attempts": reports, "decisions": s.reportDecisions(addr)})
 	}
 	var rows [][]string
 	for _, g := range gens {
@@ -339,5 +339,8 @@ func (a *app) showHistory(s *session, addr lang.Address) error {
 			fmt.Sprint(g.N), outcomeWords(&at), at.StartedAt.Local().Format("2006-01-02 15:04:05"), took, at.Key.Short(), mark, at.Reason,
 		})
 	}
-	return ui.Table(a.out, []string{"N", "outcome", "started", "took", "key", "", "because"}, rows)
+	if err := ui.Table(a.out, []string{"N", "outcome", "started", "took", "key", "", "because"}, rows); err != nil {
+		return err
+	}
+	return a.printDecisions(s, addr)
 }

@@ -105,6 +105,9 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 		return unknownVerb(root, args[0])
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := cmd.ValidateFlagGroups(); err != nil { // cobra asks later, and would make it trouble of the world
+			return usageErrorf("%s: %w", cmd.Name(), err)
+		}
 		if err := a.presetFlags(cmd); err != nil {
 			return err
 		}

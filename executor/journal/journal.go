@@ -86,6 +86,36 @@ func (j *Journal) Close() error { return j.w.Close() }
 // empty. damage says what of it could not be read; the rest counts.
 func Read(root string) (v *View, damage []string, err error) {
 	v = newView()
+	damage, err = each(root, func(r *Record) { v.apply(r) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, damage, nil
+}
+
+// ReadUntil folds the journal up to the last record after which holds is true of the view and that record. It is nil when that
+// was never so.
+func ReadUntil(root string, holds func(v *View, r *Record) bool) (*View, error) {
+	v, n, last := newView(), 0, 0
+	if _, err := each(root, func(r *Record) {
+		v.apply(r)
+		if n++; holds(v, r) {
+			last = n
+		}
+	}); err != nil || last == 0 {
+		return nil, err
+	}
+	v, n = newView(), 0
+	_, err := each(root, func(r *Record) {
+		if n++; n <= last {
+			v.apply(r)
+		}
+	})
+	return v, err
+}
+
+// each calls do for every readable record of a journal, in their order.
+func each(root string, do func(*Record)) (damage []string, err error) {
 	lost := 0
 	tail, err := recordlog.ReadFile(filepath.Join(root, Dir, logName), func(payload []byte) error {
 		var r Record
@@ -93,14 +123,14 @@ func Read(root string) (v *View, damage []string, err error) {
 			lost++
 			return nil
 		}
-		v.apply(&r)
+		do(&r)
 		return nil
 	})
 	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil, fmt.Errorf("read journal: %s is no directory\nhint: move it away; it is made again", filepath.Join(root, Dir))
+		return nil, fmt.Errorf("read journal: %s is no directory\nhint: move it away; it is made again", filepath.Join(root, Dir))
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("read journal: %w", err)
+		return nil, fmt.Errorf("read journal: %w", err)
 	}
 	for _, d := range tail.Damage {
 		damage = append(damage, "journal: "+d.String())
@@ -108,5 +138,5 @@ func Read(root string) (v *View, damage []string, err error) {
 	if lost > 0 {
 		damage = append(damage, fmt.Sprintf("journal: %d records are not readable by this ufbuild", lost))
 	}
-	return v, damage, nil
+	return damage, nil
 }

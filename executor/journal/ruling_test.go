@@ -7,8 +7,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
 )
+
+// Every decision is in the history of the addresses it concerns, with who took it back.
+func TestDecisions(t *testing.T) {
+	a, b := lang.Address{Task: "a"}, lang.Address{Task: "b"}
+	k := cache.KeyOf([]byte("k"))
+	retry := Retry{ID: "r1", Nodes: []Node{{Address: a, Key: k, Selected: 1, Discards: []int{1}}, {Address: b}}}
+	ruling := Ruling{Attempt: Attempt{k, 2}, ID: "p1", Address: a, Word: Pin, Who: "ann", Why: "good"}
+	v := Fold([]Record{
+		Selected(a, k, 1, ""), Retried("r1", "bob", "thin", nil, retry.Nodes), Undone("u1", "cid", retry), Ruled(ruling), Unruled("u2", "dan", ruling),
+		Approved(a, k, 2, digest.Of(nil), Approval{Denied: true, Who: "eve"}),
+	})
+	require.Equal(t, []Decision{
+		{Attempt: Attempt{k, 1}, ID: "r1", Word: "retry", Who: "bob", Why: "thin", Undone: true},
+		{Attempt: Attempt{k, 1}, ID: "u1", Word: "undo", Undoes: "r1", Who: "cid"},
+		{Attempt: Attempt{k, 2}, ID: "p1", Word: "pin", Who: "ann", Why: "good", Undone: true},
+		{Attempt: Attempt{k, 2}, ID: "u2", Word: "undo", Undoes: "p1", Who: "dan"},
+		{Attempt: Attempt{k, 2}, Word: "deny", Who: "eve"},
+	}, v.Decisions[a])
+	require.Equal(t, []string{"retry", "undo"}, []string{v.Decisions[b][0].Word, v.Decisions[b][1].Word})
+	require.Empty(t, v.Decisions[b][0].Attempt)
+}
 
 func TestRulings(t *testing.T) {
 	addr := lang.Address{Task: "a"}

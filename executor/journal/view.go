@@ -19,6 +19,9 @@ type View struct {
 	Builds   []Build                    // oldest first
 	History  map[lang.Address][]Attempt // attempts of an address, oldest first, each once
 
+	Decisions map[lang.Address][]Decision // what persons did, oldest first
+
+	concerned map[string][]lang.Address // of a decision, by its ID
 	approvals map[approvalKey]Approval
 	closed    map[string]bool // builds before all was fresh
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
@@ -42,6 +45,8 @@ func newView() *View {
 		Ended:     map[lang.Address]Ended{},
 		Skipped:   map[lang.Address]Skip{},
 		History:   map[lang.Address][]Attempt{},
+		Decisions: map[lang.Address][]Decision{},
+		concerned: map[string][]lang.Address{},
 		approvals: map[approvalKey]Approval{},
 		closed:    map[string]bool{},
 		discarded: map[Attempt]int{},
@@ -79,6 +84,7 @@ func (v *View) LastRetry() (Retry, bool) {
 }
 
 func (v *View) apply(r *Record) {
+	v.decide(r)
 	switch r.Kind {
 	case kindBuildStarted:
 		v.Builds = append(v.Builds, Build{ID: r.Build, Who: r.Who, Started: r.Time, Targets: r.Targets})

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// decisionReport is what a person did to a task, in the JSON of show --history.
+type decisionReport struct {
+	Word   string    `json:"decision"`
+	N      int       `json:"n,omitempty"` // the attempt in the history, where there was one
+	Who    string    `json:"who"`
+	When   time.Time `json:"when"`
+	Why    string    `json:"why,omitempty"`
+	ID     string    `json:"id,omitempty"`
+	Undoes string    `json:"undoes,omitempty"`
+	Undone bool      `json:"undone,omitempty"`
+}
+
+// reportDecisions are the decisions of persons over a task, oldest first.
+func (s *session) reportDecisions(a lang.Address) []decisionReport {
+	number := map[journal.Attempt]int{}
+	for i, at := range s.view.History[a] {
+		number[at] = i + 1
+	}
+	out := []decisionReport{}
+	for _, d := range s.view.Decisions[a] {
+		out = append(out, decisionReport{
+			Word: d.Word, N: number[d.Attempt], Who: d.Who, When: d.Time, Why: d.Why, ID: d.ID, Undoes: d.Undoes, Undone: d.Undone,
+		})
+	}
+	return out
+}
+
+// printDecisions lists them below the attempts.
+func (a *app) printDecisions(s *session, addr lang.Address) error {
+	var rows [][]string
+	for _, d := range s.reportDecisions(addr) {
+		word, n := d.Word, ""
+		if d.Undone {
+			word += ", taken back"
+		}
+		if d.N > 0 {
+			n = "@" + strconv.Itoa(d.N)
+		}
+		rows = append(rows, []string{word, n, d.When.Local().Format("2006-01-02 15:04:05"), d.Who, d.Why})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(a.out)
+	return ui.Table(a.out, []string{"decision", "of", "when", "who", "why"}, rows)
+}
