@@ -6,6 +6,7 @@ require (
 	github.com/agext/levenshtein v1.2.3 // distance of names for "did you mean"; HCL brings it along
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // grapheme clusters: the columns of diagnostics; HCL counts the same way
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // globs with **, checked patterns
+	github.com/fsnotify/fsnotify v1.10.1 // changes below the root, for watch
 	github.com/hashicorp/hcl/v2 v2.25.0 // the language: syntax trees, templates, JSON form, canonical tokens
 	github.com/pelletier/go-toml/v2 v2.4.3 // settings of imported projects, with line numbers
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: what a user types, as scripts

@@ -20,6 +20,7 @@ type admission struct {
 	order    []*line // in order of first use
 	paused   map[pause.Account]bool
 	onHold   bool // a person wants nothing to start
+	unpaid   bool // nothing with an account may start
 	// afford, when set, says whether the money for a node is there.
 	afford func(graph.NodeID) bool
 }
@@ -43,7 +44,7 @@ type waiting struct {
 
 func newAdmission(b *Builder) admission {
 	a := admission{
-		campaign: b.Campaign, jobs: max(b.Jobs, 1), slots: map[string]int{}, lines: map[string]*line{},
+		campaign: b.Campaign, jobs: max(b.Jobs, 1), unpaid: b.Unpaid != "", slots: map[string]int{}, lines: map[string]*line{},
 		paused: map[pause.Account]bool{},
 	}
 	for _, p := range b.Campaign.Pools {
@@ -160,7 +161,7 @@ func (a *admission) head(l *line) (i int, ok bool) {
 // only busy is waited for.
 func (a *admission) rungFor(l *line, w waiting) (int, bool) {
 	for i, n := range l.rungs {
-		if a.holds(n) {
+		if a.holds(n) || a.unpaid && n.account != (pause.Account{}) {
 			continue
 		}
 		return i, (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= w.weight)

@@ -45,6 +45,7 @@ type Builder struct {
 	Only     map[graph.NodeID]map[lang.Address]bool // of a template node: the instances that are wanted; none: all
 	Jobs     int                                    // parallel attempts, at least 1
 	FailFast bool                                   // start nothing new after a failure
+	Unpaid   string                                 // why no prompt is started; "": they are
 	KeepWork bool                                   // keep workspaces
 	Reap     func(dir string)                       // removes an attempt directory
 	Grace    time.Duration                          // between SIGINT and SIGKILL

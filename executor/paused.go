@@ -241,6 +241,9 @@ func (s *scheduler) whyQueued(id graph.NodeID) string {
 			return h.Pause.String()
 		}
 	}
+	if s.b.Unpaid != "" && s.graph.Node(id).Task.Kind == lang.Prompt {
+		return s.b.Unpaid
+	}
 	if why := s.short(id); why != "" {
 		return why
 	}

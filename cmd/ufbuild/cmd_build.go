@@ -36,6 +36,8 @@ type buildFlags struct {
 	events          string   // file for events, "-" for standard output
 	stamp           bool     // the nodes are those that targets name, so the answer may be remembered
 	targets         []string // as the user named them
+	unpaid          string   // why prompts are not started; "": they are
+	ended           func(*session)
 }
 
 func (f *buildFlags) bind(cmd *cobra.Command) {
@@ -188,6 +190,9 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	if f.stamp && !f.listened() { // who listens wants to be told, whatever is unchanged
 		s.leaveStamp(f.targets, &sum)
 	}
+	if f.ended != nil {
+		f.ended(s)
+	}
 	return a.finishBuild(s, f, &sum, spent, ids)
 }
 
@@ -199,7 +204,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 		Decider: d, Graph: s.base, Journal: j, Work: work,
 		Runner: runner, Reap: reap,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
-		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast,
+		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast, Unpaid: f.unpaid,
 		KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
 	}
 }

@@ -139,6 +139,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.pauseCommand(),
 		a.resumeCommand(),
 		a.cancelCommand(),
+		a.watchCommand(),
 		a.retryCommand(),
 		a.undoCommand(),
 		a.rulingCommand(journal.Accept),
