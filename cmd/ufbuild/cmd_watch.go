@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/stamp"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -80,19 +80,18 @@ func (a *app) runWatch(f buildFlags, targets []string, settle time.Duration) err
 	f.wait = true
 	ctx := a.context()
 	w := watcher{after: time.After, settle: settle, changes: n.changes}
-	var seen []source.Observation
-	known := false
+	var seen *stamp.Kept // nil when the answer rests on more than stat can tell
 	f.ended = func(s *session) {
 		n.leaveOut(s.campaign.Out)
-		seen, known = s.seen()
+		seen = s.seen()
 		n.follow(seen)
 	}
-	w.differs = func() bool { return !known || !source.Hold(root, seen) }
+	w.differs = func() bool { return seen == nil || !seen.Holds(root) }
 	w.build = func(ctx context.Context, because string) {
 		if because != "" {
 			fmt.Fprintf(a.err, "\n%s changed\n", because)
 		}
-		known = false
+		seen = nil
 		err := a.runBuild("watch", f, func(s *session) ([]graph.NodeID, error) { return s.selectTargets(targets) })
 		exitCode(err, a.err, a.errTerm.Style()) // says what is wrong; the next build may be better
 	}
@@ -101,10 +100,18 @@ func (a *app) runWatch(f buildFlags, targets []string, settle time.Duration) err
 	return exit(a.signalCode())
 }
 
-// seen is what the answer of a build rests on; false when it rests on more than stat can tell.
-func (s *session) seen() ([]source.Observation, bool) {
+// seen is what the answer of a build rests on; nil when it rests on more than stat can tell.
+func (s *session) seen() *stamp.Kept {
 	if !s.observeCampaign() {
-		return nil, false
+		return nil
 	}
-	return s.files.Observed()
+	seen, ok := s.files.Observed()
+	if !ok {
+		return nil
+	}
+	kept, err := stamp.Decode((&stamp.Stamp{Seen: seen}).Encode())
+	if err != nil {
+		panic("BUG: decode what was just encoded: " + err.Error())
+	}
+	return kept
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/ufbuild/ufbuild/executor/journal"
-	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
 // notifier tells of changes below a campaign's root. The kernel watches directories one by one, so new ones
@@ -99,12 +99,15 @@ func (n *notifier) add(dir string) error {
 }
 
 // follow watches the directories of what links among the files that a build looked at lead to.
-func (n *notifier) follow(seen []source.Observation) {
-	for i := range seen {
-		if filepath.IsAbs(seen[i].Path) || !seen[i].Follow {
+func (n *notifier) follow(kept *stamp.Kept) {
+	if kept == nil {
+		return
+	}
+	for _, seen := range kept.Seen() {
+		if filepath.IsAbs(seen.Path) || !seen.Follow {
 			continue // the store, and this program
 		}
-		path := filepath.Join(n.root, filepath.FromSlash(seen[i].Path))
+		path := filepath.Join(n.root, filepath.FromSlash(seen.Path))
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			if target, err := filepath.EvalSymlinks(path); err == nil {
 				_ = n.w.Add(filepath.Dir(target)) // without it, a change there is seen when something else changes
