@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,8 @@ func (a *app) cleanCommand() *cobra.Command {
 		Short: "Remove what can be made again without paying",
 		Long: `Lists and then removes outputs of tasks that are gone from the campaign (--dead), all
 outputs put under out/ (--out), or directories of attempts that were kept or left
-behind (--workspaces). The store is never touched, so nothing has to run again:
-the next build puts outputs back.`,
+behind (--workspaces). What a task reads as an input stays. The store is never touched,
+so nothing has to run again: the next build puts outputs back.`,
 		Example: `  ufbuild clean --dead
   ufbuild clean --out --yes
   ufbuild clean --workspaces`,
@@ -100,5 +101,32 @@ func (s *session) outputsToClean(f cleanFlags) ([]string, error) {
 			}
 		}
 	}
-	return s.placer.Dead(live)
+	dead, err := s.placer.Dead(live)
+	if err != nil {
+		return nil, err
+	}
+	return s.withoutInputs(dead)
+}
+
+// withoutInputs leaves out what a task of the campaign reads by now as a file of the project.
+func (s *session) withoutInputs(paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return paths, nil
+	}
+	read := map[string]bool{}
+	for _, n := range s.graph.Nodes() {
+		if n.Instance == nil {
+			continue
+		}
+		for _, in := range n.Instance.Inputs {
+			files, err := s.files.Glob(in.Globs, in.Exclude)
+			if err != nil {
+				return nil, fmt.Errorf("clean: input %s of %s: %w", in.Name, n.Address, err)
+			}
+			for _, f := range files {
+				read[f.Path] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return read[p] }), nil
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,5 +29,24 @@ func TestReliabilityPage(t *testing.T) {
 	require.Greater(t, len(named), 20)
 	for _, m := range named {
 		require.Contains(t, string(sources), "func "+string(m[1])+"(", "docs/reliability.md")
+	}
+}
+
+// TestCasesAreShown holds the table of cases to the scripts it names: each exists and names the case in its first line.
+func TestCasesAreShown(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reliability.md"))
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| ([SU][0-9]{2}) \| ([^|]+) \| ([^|]+) \|$`).FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(rows), 30)
+	script := regexp.MustCompile("`([a-z-]+\\.txtar)`")
+	for _, row := range rows {
+		shown := script.FindAllStringSubmatch(row[3], -1)
+		require.True(t, len(shown) > 0 || strings.Contains(row[3], "`Test"), "nothing shows %s", row[1])
+		for _, s := range shown {
+			text, err := os.ReadFile(filepath.Join("testdata", "script", s[1]))
+			require.NoError(t, err, row[1])
+			first, _, _ := strings.Cut(string(text), "\n")
+			require.Regexp(t, `\b`+row[1]+`\b`, first, s[1])
+		}
 	}
 }
