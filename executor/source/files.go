@@ -40,6 +40,8 @@ type Files struct {
 	repoErr  error
 	repoMu   sync.Mutex
 	repoSeen map[string]File
+	large    map[string]bool // kept by Git LFS; written once, with repoList
+	empty    map[string]bool // submodules that are not checked out; the same
 
 	watching  *watched    // nil until Watch
 	unwatched atomic.Bool // an answer depends on more than observations
@@ -59,6 +61,8 @@ func Open(root, cacheFile string) *Files {
 		listings:  map[string]*listing{},
 		links:     map[string]bool{},
 		repoSeen:  map[string]File{},
+		large:     map[string]bool{},
+		empty:     map[string]bool{},
 	}
 }
 

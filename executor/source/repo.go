@@ -17,8 +17,8 @@ import (
 )
 
 // Repo returns the snapshot of the project: every file that git tracks or would track below the root,
-// submodules as checked-out files, as they are in the working tree whatever branch is checked out.
-// Without git it is every file. What [Files.LeaveOut] names is left out; include and exclude narrow
+// submodules as checked-out files, as they are in the working tree whatever branch is checked out. What a sparse
+// checkout leaves out is not there; a file that Git LFS has not fetched is an error. Without git it is every file. What [Files.LeaveOut] names is left out; include and exclude narrow
 // it as in [Files.Glob], and a glob that matches a directory stands for everything below it. Links
 // stay links.
 //
@@ -44,6 +44,14 @@ func (f *Files) Repo(include, exclude []string) ([]File, error) {
 		if (len(include) == 0 || excluded(p, include)) && !excluded(p, exclude) {
 			paths = append(paths, p)
 		}
+	}
+	for _, p := range paths {
+		if f.empty[p] {
+			return nil, fmt.Errorf("read submodule %s: it is not initialised\nhint: git submodule update --init %s, or leave it out with workspace.exclude", p, p)
+		}
+	}
+	if err := f.checkLarge(paths); err != nil {
+		return nil, err
 	}
 	return f.snapshot(paths)
 }
@@ -139,6 +147,9 @@ func (f *Files) gitFiles(at string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.findLarge(at, names); err != nil {
+		return nil, err
+	}
 	var paths []string
 	for _, name := range names {
 		p := path.Join(at, name)
@@ -171,16 +182,18 @@ func (f *Files) nested(dir string) ([]string, error) {
 	link, err := os.ReadFile(filepath.Join(f.root, filepath.FromSlash(dir), ".git"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read submodule %s: it is not initialised\nhint: git submodule update --init %s", dir, dir)
+		f.empty[dir] = true // an error for whoever wants what is in it
+		return []string{dir}, nil
 	case err == nil && filepath.Base(filepath.Dir(strings.TrimSpace(string(link)))) == "worktrees":
 		return nil, nil // a second working tree of some repository is no part of this one
 	}
 	return f.gitFiles(dir)
 }
 
-// lsFiles asks git.
-func (f *Files) lsFiles(at string) ([]string, error) {
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+// lsFiles asks git for the files of a working tree, or those that a pathspec names.
+func (f *Files) lsFiles(at string, spec ...string) ([]string, error) {
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+	cmd.Args = append(cmd.Args, spec...)
 	cmd.Dir = filepath.Join(f.root, filepath.FromSlash(at))
 	// In a git hook GIT_DIR and its kin speak of another repository or index.
 	for _, v := range cmd.Environ() {

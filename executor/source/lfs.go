@@ -1,0 +1,74 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lfsPointer begins every file that Git LFS leaves in the place of content it has not fetched. maxPointer is longer than
+// any such file.
+const (
+	lfsPointer = "version https://git-lfs.github.com/spec/v1\n"
+	maxPointer = 1024
+)
+
+// findLarge notes the files of a working tree whose content Git LFS keeps. Git is asked only where there are attributes
+// at all.
+func (f *Files) findLarge(at string, names []string) error {
+	if !f.hasAttributes(at, names) {
+		return nil
+	}
+	large, err := f.lsFiles(at, ":(attr:filter=lfs)")
+	if err != nil {
+		return err
+	}
+	for _, name := range large {
+		f.large[path.Join(at, name)] = true
+	}
+	return nil
+}
+
+func (f *Files) hasAttributes(at string, names []string) bool {
+	for _, name := range names {
+		if path.Base(name) == ".gitattributes" {
+			return true
+		}
+	}
+	// Those of the directories above hold too, up to the top of the repository.
+	for dir := filepath.Join(f.root, filepath.FromSlash(at)); ; dir = filepath.Dir(dir) {
+		for _, name := range []string{".gitattributes", ".git/info/attributes"} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				return true
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// checkLarge refuses pointers in a snapshot: an agent that reads them for the content they stand for is paid for nothing.
+func (f *Files) checkLarge(paths []string) error {
+	for _, p := range paths {
+		if f.large[p] && f.isPointer(p) {
+			return fmt.Errorf("read %s: Git LFS has not fetched its content\nhint: git lfs pull, or leave it out with workspace.exclude", p)
+		}
+	}
+	return nil
+}
+
+func (f *Files) isPointer(p string) bool {
+	h, err := f.openBeneath(p, unix.O_RDONLY)
+	if err != nil {
+		return false // whoever reads it in earnest says why
+	}
+	defer h.Close()
+	b := make([]byte, maxPointer+1)
+	n, _ := h.ReadAt(b, 0)
+	return n <= maxPointer && strings.HasPrefix(string(b[:n]), lfsPointer)
+}
