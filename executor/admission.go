@@ -19,8 +19,12 @@ type admission struct {
 	lines    map[string]*line
 	order    []*line // in order of first use
 	paused   map[pause.Account]bool
-	onHold   bool // a person wants nothing to start
-	unpaid   bool // nothing with an account may start
+	onHold   bool                           // a person wants nothing to start
+	unpaid   bool                           // nothing with an account may start
+	proving  map[pause.Account]bool         // was paused: one attempt at a time, until one shows that it works
+	prover   map[pause.Account]graph.NodeID // the node whose attempt tries an account
+	// free, when set, says whether the pauses that other builds keep let an account be used.
+	free func(pause.Account) bool
 	// afford, when set, says whether the money for a node is there.
 	afford func(graph.NodeID) bool
 }
@@ -34,8 +38,17 @@ type needs struct {
 
 type line struct {
 	rungs []needs
+	given rungSet // rungs that are not tried any more
 	ids   []waiting
 }
+
+// rungSet is a set of numbers of rungs below maxRungs; those above are never in it.
+type rungSet uint64
+
+// maxRungs is how many rungs of a chain a set can hold; a person lists a handful.
+const maxRungs = 64
+
+func (r rungSet) has(rung int) bool { return r&(1<<rung) != 0 }
 
 type waiting struct {
 	id     graph.NodeID
@@ -45,7 +58,7 @@ type waiting struct {
 func newAdmission(b *Builder) admission {
 	a := admission{
 		campaign: b.Campaign, jobs: max(b.Jobs, 1), unpaid: b.Unpaid != "", slots: map[string]int{}, lines: map[string]*line{},
-		paused: map[pause.Account]bool{},
+		paused: map[pause.Account]bool{}, proving: map[pause.Account]bool{}, prover: map[pause.Account]graph.NodeID{},
 	}
 	for _, p := range b.Campaign.Pools {
 		a.slots[p.Name] = p.Slots
@@ -104,12 +117,13 @@ func (a *admission) needsOf(inst *lang.Instance) []needs {
 	return out
 }
 
-func (a *admission) push(id graph.NodeID, inst *lang.Instance) {
+// push puts a node in line for the rungs that it has not given up.
+func (a *admission) push(id graph.NodeID, inst *lang.Instance, given rungSet) {
 	rungs := a.needsOf(inst)
-	key := fmt.Sprint(rungs)
+	key := fmt.Sprint(given, rungs)
 	l := a.lines[key]
 	if l == nil {
-		l = &line{rungs: rungs}
+		l = &line{rungs: rungs, given: given}
 		a.lines[key] = l
 		a.order = append(a.order, l)
 	}
@@ -142,7 +156,10 @@ func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 	} else {
 		best.ids = slices.Delete(best.ids, at, at+1)
 	}
-	a.take(best.rungs[rung], w.weight, 1)
+	n := best.rungs[rung]
+	if a.take(n, w.weight, 1); a.proving[n.account] {
+		a.prover[n.account] = w.id
+	}
 	return w.id, rung, true
 }
 
@@ -161,8 +178,12 @@ func (a *admission) head(l *line) (i int, ok bool) {
 // only busy is waited for.
 func (a *admission) rungFor(l *line, w waiting) (int, bool) {
 	for i, n := range l.rungs {
-		if a.holds(n) || a.unpaid && n.account != (pause.Account{}) {
+		paid := n.account != (pause.Account{})
+		if l.given.has(i) || a.holds(n) || paid && (a.unpaid || a.free != nil && !a.free(n.account)) {
 			continue
+		}
+		if _, tried := a.prover[n.account]; tried {
+			return 0, false
 		}
 		return i, (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= w.weight)
 	}
@@ -190,10 +211,14 @@ func (a *admission) release(inst *lang.Instance, rung int) {
 	a.take(a.needsOf(inst)[rung], max(inst.Weight, 1), -1)
 }
 
-// blockedBy names the accounts that keep a queued node from starting on any rung, in order of rungs.
-func (a *admission) blockedBy(inst *lang.Instance) []pause.Account {
+// blockedBy names the accounts that keep a queued node from starting on any rung it has not given up, in
+// order of rungs.
+func (a *admission) blockedBy(inst *lang.Instance, given rungSet) []pause.Account {
 	var out []pause.Account
-	for _, n := range a.needsOf(inst) {
+	for i, n := range a.needsOf(inst) {
+		if given.has(i) {
+			continue
+		}
 		for _, acc := range []pause.Account{n.account, {Pool: n.agent}, {Pool: n.task}} {
 			if a.paused[acc] {
 				out = append(out, acc)
@@ -202,6 +227,20 @@ func (a *admission) blockedBy(inst *lang.Instance) []pause.Account {
 		}
 	}
 	return out
+}
+
+// proved says that an account works: all that waits for it may start.
+func (a *admission) proved(acc pause.Account) {
+	delete(a.proving, acc)
+	delete(a.prover, acc)
+}
+
+// tried says that the attempt of a node is over. Where it tried an account without showing that it works, the
+// next one does.
+func (a *admission) tried(acc pause.Account, id graph.NodeID) {
+	if a.prover[acc] == id {
+		delete(a.prover, acc)
+	}
 }
 
 func (a *admission) clear() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -125,7 +124,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 		return at, err
 	}
 	if dec.Action.Kind == lang.Prompt {
-		at.Rung = dec.Action.Profile
+		at.Rung, at.Agent = dec.Action.Profile, b.agentOf(dec.Action, inst.Profile)
 		if at.Prompt, err = cache.PutBytes(b.Store, []byte(b.fullPrompt(dec))); err != nil {
 			return at, err
 		}
@@ -333,18 +332,8 @@ func (b *Builder) readUsage(a *Action, c cache.Captured) (cache.Captured, agent.
 	if a.Kind != lang.Prompt {
 		return c, agent.End{}
 	}
-	var usage []byte
-	kept := c.Outputs[:0:0]
-	for _, o := range c.Outputs {
-		switch {
-		case o.Name == usageOutput:
-			usage = b.smallBlob(o.Digest)
-		case !strings.HasPrefix(o.Name, keptPrefix):
-			kept = append(kept, o)
-		}
-	}
-	c.Outputs = kept
-	end := b.agentEnd(a, a.Profile, c, usage)
+	takeKept(&c)
+	end := b.agentEnd(a, a.Profile, c)
 	c.Usage = b.priced(a, end.Usage)
 	return c, end
 }
@@ -352,11 +341,11 @@ func (b *Builder) readUsage(a *Action, c cache.Captured) (cache.Captured, agent.
 // maxUsage bounds what is read of an agent's usage file.
 const maxUsage = 1 << 20
 
-func (b *Builder) smallBlob(d digest.Digest) []byte {
-	if d.IsZero() {
+func (d *Decider) smallBlob(dg digest.Digest) []byte {
+	if dg.IsZero() {
 		return nil
 	}
-	p, err := cache.ReadAll(b.Store, d, maxUsage)
+	p, err := cache.ReadAll(d.Store, dg, maxUsage)
 	if err != nil {
 		return nil // usage stays unknown
 	}

@@ -66,7 +66,8 @@ type Account struct {
 	Profile string
 	Model   string
 	Pool    string
-	Hit     bool // nothing ran: the attempt's usage was saved
+	Hit     bool        // nothing ran: the attempt's usage was saved
+	Seen    cache.Usage // of an attempt that could not be captured: what was seen of its usage while it ran
 }
 
 // Summary is what a build or plan came to. Nodes are in topological order.

@@ -31,6 +31,9 @@ type Decider struct {
 
 	// AgentVersion says which version of its program an agent has, where that counts in the key. nil: none.
 	AgentVersion func(*lang.Agent) (string, error)
+	// AgentSays is what the program of an agent says its version is, to be recorded and compared; "" when it does not say or
+	// is not to be asked. nil: nobody is asked.
+	AgentSays func(*lang.Agent) string
 
 	// OnBlob, when set, is told of every blob that an answer rests on. It may be called concurrently.
 	OnBlob func(digest.Digest)
@@ -69,6 +72,7 @@ type Decision struct {
 	Feedback    *Feedback        // Stale: what the try before got wrong; nil for nothing
 	Place       place.State      // Fresh: whether the outputs are in place
 	Differ      []string         // paths that are missing or edited there
+	Note        string           // Fresh, of a build: what is to be known of the attempt; "" for nothing
 	Diagnostics lang.Diagnostics // Broken
 	Err         error            // Broken
 }
@@ -108,6 +112,7 @@ func (d *Decider) lookUp(ctx context.Context, inst *lang.Instance, dec *Decision
 	}
 	if dec.Answer == Stale {
 		dec.Reason = d.reason(inst, dec, attempts, &seen)
+		dec.Feedback = d.lastFeedback(inst, dec, attempts, &seen)
 	}
 }
 
@@ -163,7 +168,7 @@ func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates [
 		case v.Inconclusive:
 			dec.Answer, dec.Attempt, dec.Verdict = Unjudged, c, v
 			return nil
-		default:
+		case seen.failing == nil: // of several, the one that would be read
 			seen.failing, seen.ordinal = &v, c.Ordinal
 		}
 	}

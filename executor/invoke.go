@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -16,12 +17,34 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// usageOutput names the usage file among captured outputs until it is read. No output of a campaign
-// can have the name.
-const usageOutput = ".usage"
-
-// keptPrefix marks files that a driver wants to read at the end.
+// keptPrefix marks files that a driver wants to read at the end among captured outputs. No output of a
+// campaign can have such a name.
 const keptPrefix = ".kept "
+
+// keptSpecs captures files for a driver.
+func keptSpecs(paths ...string) []OutputSpec {
+	specs := make([]OutputSpec, len(paths))
+	for i, p := range paths {
+		specs[i] = OutputSpec{Name: keptPrefix + p, Path: p}
+	}
+	return specs
+}
+
+// takeKept tells what is meant for the driver from the outputs.
+func takeKept(c *cache.Captured) {
+	outputs := c.Outputs[:0:0]
+	for _, o := range c.Outputs {
+		path, kept := strings.CutPrefix(o.Name, keptPrefix)
+		switch {
+		case !kept:
+			outputs = append(outputs, o)
+		case o.Exists:
+			o.Name = path
+			c.Kept = append(c.Kept, o)
+		}
+	}
+	c.Outputs = outputs
+}
 
 // fullPrompt is what the agent gets: the rendered prompt, a section on the declared outputs, and what
 // the contract said of the try before. The sections are recorded with the attempt and are not in the key, so their wording may change.
@@ -113,12 +136,7 @@ func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, dec *Dec
 		dec.Feedback.lay(inv, a)
 	}
 	inv.Env = b.environment(a, at, cmd.Env)
-	outputs := append([]OutputSpec(nil), a.Outputs...)
-	outputs = append(outputs, OutputSpec{Name: usageOutput, Path: agent.UsagePath})
-	for _, f := range cmd.Files {
-		outputs = append(outputs, OutputSpec{Name: keptPrefix + f, Path: f})
-	}
-	inv.Outputs = outputs
+	inv.Outputs = slices.Concat(a.Outputs, keptSpecs(agent.UsagePath), keptSpecs(cmd.Files...))
 	return nil
 }
 
@@ -201,7 +219,7 @@ func (d *Decider) classify(a *Action, rung string, c cache.Captured) (cache.Outc
 		return cache.TimedOut, fmt.Sprintf("ran longer than %s", a.Timeout)
 	}
 	if a.Kind == lang.Prompt {
-		end := d.agentEnd(a, rung, c, nil)
+		end := d.agentEnd(a, rung, c)
 		if words, over := budget.Over(a.Budget, c.Usage); over && (end.Class == agent.OK || end.Class == agent.Failed) {
 			return cache.OverBudget, words
 		}
@@ -230,14 +248,30 @@ func classifyExit(c cache.Captured, last string) (cache.Outcome, string) {
 }
 
 // agentEnd asks the driver of the rung that ran it what the attempt's stream and files say.
-func (d *Decider) agentEnd(a *Action, rung string, c cache.Captured, usage []byte) agent.End {
-	driver, err := d.Drivers.Driver(d.adapterOf(a, rung))
+func (d *Decider) agentEnd(a *Action, rung string, c cache.Captured) agent.End {
+	return d.readEnd(d.adapterOf(a, rung), c)
+}
+
+func (d *Decider) readEnd(adapter string, c cache.Captured) agent.End {
+	driver, err := d.Drivers.Driver(adapter)
 	if err != nil {
 		return agent.End{Class: agent.Failed, Message: err.Error()}
 	}
-	return driver.Read(agent.Ended{
-		Exit: c.Exit, Signal: c.Signal, StoppedBy: c.StoppedBy, Log: d.logTail(c.Log), Usage: usage, Now: d.Now(),
-	})
+	e := agent.Ended{
+		Exit: c.Exit, Signal: c.Signal, StoppedBy: c.StoppedBy, Log: d.logTail(c.Log), Files: map[string][]byte{}, Now: d.Now(),
+	}
+	for _, o := range c.Kept {
+		if e.Files[o.Name] = d.smallBlob(o.Digest); o.Name == agent.UsagePath {
+			e.Usage = e.Files[o.Name]
+		}
+	}
+	return driver.Read(e)
+}
+
+// SalvagedUsage reads what an attempt of a dead build used from what is left of it, whichever campaign ran it.
+// The prices are those of this campaign.
+func (d *Decider) SalvagedUsage(at cache.Attempt, c cache.Captured) cache.Usage {
+	return d.pricedAs(at.Agent.Model, d.readEnd(at.Agent.Adapter, c).Usage)
 }
 
 // maxLog bounds what is read back of a log to classify it. Programs say how they ended at the end.

@@ -25,6 +25,7 @@ type accountPause struct {
 	pause.Pause
 	number  int
 	ticking bool // a timer will end it
+	foreign bool // another build began it
 }
 
 // resumedMsg says that the timer of a pause is over.
@@ -33,22 +34,79 @@ type resumedMsg struct {
 	number  int
 }
 
-// loadPauses takes up what earlier builds left. A pause without an end is forgotten: a person may have
-// acted meanwhile, and the provider says it again if not.
+// loadPauses takes up what earlier builds left. A pause without an end, and one that is over, is tried by one
+// attempt: a person, or time, may have mended it, and if not, one attempt is enough to hear so.
 func (s *scheduler) loadPauses() {
 	if s.plan || s.b.Pauses == "" {
 		return
 	}
+	s.admit.free = s.free
 	for _, p := range s.b.Pauses.All() {
-		switch now := s.b.Now(); {
-		case p.Until.IsZero():
-			s.note(s.b.Pauses.Drop(p.Account))
-		case p.Holds(now):
+		s.known[p.Account] = p
+		if now := s.b.Now(); !p.Until.IsZero() && p.Holds(now) {
 			s.hold(p, p.Until.Sub(now))
-		default:
-			s.pauses[p.Account] = &accountPause{Pause: p} // only its count matters
+			continue
+		}
+		s.pauses[p.Account] = &accountPause{Pause: p}
+		s.admit.proving[p.Account] = true
+	}
+}
+
+// free reports whether other builds let an account be used. A pause that one of them began since the last
+// look holds here too: the provider would say the same again, at the price of an attempt each.
+func (s *scheduler) free(acc pause.Account) bool {
+	p, ok := s.b.Pauses.Of(acc)
+	had := s.known[acc]
+	if !ok {
+		delete(s.known, acc)
+		return true
+	}
+	s.known[acc] = p
+	if p.Build == s.b.Build || p.Same(had) || !p.Holds(s.b.Now()) {
+		return true
+	}
+	wait := time.Duration(0)
+	if !p.Until.IsZero() {
+		wait = p.Until.Sub(s.b.Now())
+	}
+	s.hold(p, wait)
+	s.pauses[acc].foreign = true
+	return false
+}
+
+// lookAgain ends pauses without an end that another build began and that are gone: its account works.
+func (s *scheduler) lookAgain() {
+	for acc, h := range s.pauses {
+		if h == nil || !h.foreign || !h.Until.IsZero() || !s.admit.paused[acc] {
+			continue
+		}
+		if _, still := s.b.Pauses.Of(acc); !still {
+			delete(s.known, acc)
+			s.reopen(acc)
 		}
 	}
+}
+
+// reopen lets one attempt of an account start.
+func (s *scheduler) reopen(acc pause.Account) {
+	delete(s.admit.paused, acc)
+	s.admit.proving[acc] = true
+	s.emit(event.Event{Kind: event.PoolResumed, Account: acc.String(), Text: acc.String() + " goes on"})
+}
+
+// endTrial notes what the end of an attempt says of its account. Only one that ran to its end, and met
+// nothing of the account, shows that it works.
+func (s *scheduler) endTrial(m endedMsg, ran *lang.Profile) {
+	if ran == nil {
+		return
+	}
+	acc := accountOfAgent(ran.Agent)
+	s.admit.tried(acc, m.id)
+	at := &m.attempt
+	if m.err != nil || m.found || at.Captured == nil || ofAccount(at.Outcome) || at.Outcome == cache.Cancelled {
+		return
+	}
+	s.admit.proved(acc)
 }
 
 // ofAccount reports whether an attempt ended for a reason that concerns its account and not its task.
@@ -61,7 +119,7 @@ func (s *scheduler) takeAccount(m endedMsg, ran *lang.Profile) {
 	s.pauseAccount(accountOfAgent(ran.Agent), m.end)
 	n.decision.Reason = Reason{Kind: LastFailed, Ordinal: m.attempt.Ordinal, Outcome: m.attempt.Outcome, Messages: nonEmpty(m.attempt.Message)}
 	s.set(m.id, Queued)
-	s.admit.push(m.id, s.graph.Node(m.id).Instance)
+	s.admit.push(m.id, s.graph.Node(m.id).Instance, n.given)
 }
 
 func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
@@ -78,6 +136,7 @@ func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
 	}
 	now := s.b.Now()
 	if end.Class != agent.RateLimited {
+		s.keep(p)
 		s.hold(p, 0)
 		return
 	}
@@ -89,7 +148,16 @@ func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
 		return // it holds for longer already
 	}
 	p.Until = now.Add(wait)
+	s.keep(p)
 	s.hold(p, wait)
+}
+
+// keep tells the other builds of this user, and the next one, of a pause.
+func (s *scheduler) keep(p pause.Pause) {
+	if s.b.Pauses != "" {
+		s.known[p.Account] = p
+		s.note(s.b.Pauses.Save(p))
+	}
 }
 
 // defaultWait spreads the wait by a quarter upwards, so that builds that share an account do not come
@@ -111,9 +179,6 @@ func (s *scheduler) hold(p pause.Pause, wait time.Duration) {
 	}
 	s.pauses[p.Account] = h
 	s.admit.paused[p.Account] = true
-	if s.b.Pauses != "" {
-		s.note(s.b.Pauses.Save(p))
-	}
 	s.emit(event.Event{Kind: event.PoolPaused, Account: p.Account.String(), Until: p.Until, Text: p.String(), Message: p.Reason, Duration: wait})
 	if p.Until.IsZero() {
 		return
@@ -141,8 +206,7 @@ func (s *scheduler) resume(m resumedMsg) {
 	}
 	s.timers--
 	h.ticking = false
-	delete(s.admit.paused, m.account)
-	s.emit(event.Event{Kind: event.PoolResumed, Account: m.account.String(), Text: m.account.String() + " goes on"})
+	s.reopen(m.account)
 }
 
 // takeGood notes that an account works: the next pause begins with the shortest wait again.
@@ -236,7 +300,7 @@ func (s *scheduler) pauseWaiting(id graph.NodeID) {
 
 // whyQueued says what keeps a queued node from starting.
 func (s *scheduler) whyQueued(id graph.NodeID) string {
-	for _, acc := range s.admit.blockedBy(s.graph.Node(id).Instance) {
+	for _, acc := range s.admit.blockedBy(s.graph.Node(id).Instance, s.nodes[id].given) {
 		if h := s.pauses[acc]; h != nil {
 			return h.Pause.String()
 		}

@@ -32,7 +32,7 @@ func newPausing(t *testing.T, dir pause.Dir) *pausing {
 	}
 	p.scheduler = &scheduler{
 		b: b, admit: newAdmission(b), pauses: map[pause.Account]*accountPause{},
-		resumed: make(chan resumedMsg), quit: make(chan struct{}),
+		resumed: make(chan resumedMsg), quit: make(chan struct{}), known: map[pause.Account]pause.Pause{},
 	}
 	t.Cleanup(func() { close(p.quit) })
 	return p
@@ -106,7 +106,7 @@ func TestRungs(t *testing.T) {
 	b.Campaign = &lang.Campaign{Profiles: []*lang.Profile{upper, lower}, Pools: []*lang.Pool{{Name: "acme", Slots: 1}}}
 	a := newAdmission(b)
 	for range 4 {
-		a.push(0, inst)
+		a.push(0, inst, 0)
 	}
 	_, rung, ok := a.pop()
 	require.True(t, ok)
@@ -120,7 +120,7 @@ func TestRungs(t *testing.T) {
 	a.paused[pause.Account{Agent: "b"}] = true
 	_, _, ok = a.pop()
 	require.False(t, ok)
-	require.Equal(t, []pause.Account{{Pool: "acme"}, {Agent: "b"}}, a.blockedBy(inst))
+	require.Equal(t, []pause.Account{{Pool: "acme"}, {Agent: "b"}}, a.blockedBy(inst, 0))
 	a.afford = func(_ graph.NodeID) bool { return false }
 	clear(a.paused)
 	a.release(inst, 0)
@@ -134,7 +134,7 @@ func TestTooDearForOne(t *testing.T) {
 	b.Campaign = &lang.Campaign{}
 	a := newAdmission(b)
 	for id := range graph.NodeID(4) {
-		a.push(id, inst)
+		a.push(id, inst, 0)
 	}
 	a.afford = func(id graph.NodeID) bool { return id > 1 }
 	for _, want := range []graph.NodeID{2, 3} {
@@ -148,4 +148,60 @@ func TestTooDearForOne(t *testing.T) {
 	id, _, ok := a.pop()
 	require.True(t, ok)
 	require.Zero(t, id)
+}
+
+func TestOneTriesForAll(t *testing.T) {
+	inst := &lang.Instance{Profile: &lang.Profile{Agent: &lang.Agent{Name: "a", Pool: "acme"}}}
+	acme := pause.Account{Pool: "acme"}
+	b := &Builder{Jobs: 9}
+	b.Campaign = &lang.Campaign{Pools: []*lang.Pool{{Name: "acme", Slots: 9}}}
+	a := newAdmission(b)
+	for id := range graph.NodeID(4) {
+		a.push(id, inst, 0)
+	}
+	a.proving[acme] = true
+	first, _, ok := a.pop()
+	require.True(t, ok)
+	_, _, ok = a.pop()
+	require.False(t, ok, "the rest of the pool waits for its end")
+	a.tried(acme, first)
+	second, _, ok := a.pop()
+	require.True(t, ok, "it showed nothing, so the next one tries")
+	require.NotEqual(t, first, second)
+	a.tried(acme, first)
+	_, _, ok = a.pop()
+	require.False(t, ok, "only the end of the one that tries counts")
+	a.proved(acme)
+	for range 2 {
+		_, _, ok = a.pop()
+		require.True(t, ok)
+	}
+}
+
+func TestPausesOfBuildsBeside(t *testing.T) {
+	dir := pause.Dir(t.TempDir())
+	acme, broke := pause.Account{Pool: "acme"}, pause.Account{Agent: "broke"}
+	one, two := newPausing(t, dir), newPausing(t, dir)
+	two.b.Build = "b2"
+	one.loadPauses()
+	two.loadPauses()
+	require.True(t, two.free(acme))
+	one.limited(acme, time.Minute)
+	require.True(t, one.free(acme), "its own pause is no news")
+	require.False(t, two.free(acme))
+	require.True(t, two.admit.paused[acme])
+	require.Equal(t, []time.Duration{time.Minute}, two.waits)
+	two.over(acme)
+	two.now = two.now.Add(time.Minute)
+	require.True(t, two.free(acme), "the pause is known, and over")
+	require.True(t, two.admit.proving[acme], "one tries")
+
+	one.pauseAccount(broke, agent.End{Class: agent.Credit, Message: "402"})
+	require.False(t, two.free(broke))
+	two.lookAgain()
+	require.True(t, two.admit.paused[broke])
+	one.reopen(broke)
+	one.takeGood(&lang.Profile{Agent: &lang.Agent{Name: "broke"}}, cache.OK)
+	two.lookAgain()
+	require.False(t, two.admit.paused[broke], "it works for the other one")
 }

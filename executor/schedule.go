@@ -39,10 +39,11 @@ type scheduler struct {
 	admit   admission
 	pauses  map[pause.Account]*accountPause // also of accounts that were paused and did no better since
 	resumed chan resumedMsg
-	holds   int                        // pauses begun, to number them
-	timers  int                        // pauses that will end by themselves
-	budget  *budget.Account            // of the campaign; nil: there is no ceiling
-	budgets map[string]*budget.Account // of groups that have a ceiling
+	known   map[pause.Account]pause.Pause // what is kept of an account, as it was read or written last
+	holds   int                           // pauses begun, to number them
+	timers  int                           // pauses that will end by themselves
+	budget  *budget.Account               // of the campaign; nil: there is no ceiling
+	budgets map[string]*budget.Account    // of groups that have a ceiling
 	used    chan usedMsg
 	records *recorder
 	onHold  bool   // a person wants nothing to start
@@ -81,6 +82,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		records: newRecorder(b),
 		budgets: map[string]*budget.Account{},
 		used:    make(chan usedMsg),
+		known:   map[pause.Account]pause.Pause{},
 		haltAs:  Cancelled,
 		begun:   b.Now(),
 	}
@@ -280,6 +282,7 @@ func (s *scheduler) decideAll(ctx context.Context) {
 		m := decidedMsg{id: q.id, dec: s.b.Decide(ctx, q.inst, q.up)}
 		if !s.plan {
 			m.err = s.b.settleDecision(q.inst, &m.dec)
+			s.b.noteVersion(&m.dec)
 		}
 		if s.recheck {
 			m.err = s.b.keepVerdicts(&m.dec)
@@ -337,6 +340,9 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
 	dec := &n.decision
 	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
+	if dec.Note != "" {
+		n.result.Warnings = append(slices.Clone(n.result.Warnings), dec.Note)
+	}
 	s.noteDiffer(id)
 	if dec.Attempt.Key != dec.Key {
 		n.result.From = dec.Attempt.Key
@@ -350,7 +356,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	} else if _, was := s.b.View.Skipped[dec.Action.Address]; was {
 		s.records.selected(dec.Action.Address, dec.Attempt, sel.Reason) // not skipped any more
 	}
-	if n.result.Found && !s.plan && s.b.Account != nil {
+	if !s.plan && s.b.Account != nil {
 		s.b.Account(accountOf(s.b.Campaign, s.graph.Node(id).Instance, dec.Attempt, true))
 	}
 	s.done(ctx, id, IsFresh)
@@ -379,7 +385,7 @@ func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 		s.cancel(id)
 	default:
 		s.set(id, Queued)
-		s.admit.push(id, s.graph.Node(id).Instance)
+		s.admit.push(id, s.graph.Node(id).Instance, n.given)
 	}
 }
 

@@ -112,6 +112,9 @@ func (s *scheduler) takeUsed(m usedMsg) {
 		return
 	}
 	inst := s.onRung(m.id)
+	if u := m.usage; u.CostUSD != nil && *u.CostUSD > 0 || u.OutputTokens != nil && *u.OutputTokens > 0 {
+		s.admit.proved(accountOfAgent(inst.Profile.Agent)) // the provider answers: nobody has to wait for the end
+	}
 	s.emit(event.Event{
 		Kind: event.AttemptUsed, Address: inst.Address.String(), CostUSD: m.usage.CostUSD,
 		InputTokens: m.usage.InputTokens, OutputTokens: m.usage.OutputTokens,
@@ -182,10 +185,12 @@ func (s *Summary) complete() bool {
 }
 
 // priced adds what the tokens of an attempt cost by the campaign's table, where its program did not say.
-func (d *Decider) priced(a *Action, u cache.Usage) cache.Usage {
-	model := u.Model
-	if _, ok := d.Campaign.Prices[model]; !ok {
-		model = a.Agent.Model
+func (d *Decider) priced(a *Action, u cache.Usage) cache.Usage { return d.pricedAs(a.Agent.Model, u) }
+
+// pricedAs goes by the model that the program reports, else by the one that the campaign names.
+func (d *Decider) pricedAs(model string, u cache.Usage) cache.Usage {
+	if _, ok := d.Campaign.Prices[u.Model]; ok {
+		model = u.Model
 	}
 	if p, ok := d.Campaign.Prices[model]; ok && u.CostUSD == nil {
 		u.CostUSD = budget.Price(p, u)

@@ -68,6 +68,7 @@ type nodeState struct {
 	infra    int                     // attempts in this build that the machine spoiled
 	likely   *budget.Estimate        // nil until asked for
 	rung     int                     // the rung of its agent that ran it last
+	given    rungSet                 // rungs whose tries are used up
 	redone   int                     // decisions repeated because a source changed
 	made     int                     // attempts in this build
 	stop     context.CancelCauseFunc // of a running one

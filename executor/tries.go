@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ const maxRedone = 5
 
 // start admits what may start.
 func (s *scheduler) start(ctx context.Context) {
+	s.lookAgain()
 	for s.halted == "" {
 		id, rung, ok := s.admit.pop()
 		if !ok {
@@ -58,6 +60,7 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	s.admit.release(s.graph.Node(m.id).Instance, n.rung)
 	s.spend(m)
 	inst := s.onRung(m.id)
+	s.endTrial(m, inst.Profile)
 	n.result.Duration += m.duration
 	if m.found && m.err != nil { // it is there, and only not in place: never a reason to pay for it again
 		s.fail(ctx, m.id, cache.Infra, m.err.Error())
@@ -117,7 +120,9 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	})
 	s.records.ended(inst.Address, at)
 	if s.b.Account != nil {
-		s.b.Account(accountOf(s.b.Campaign, inst, at, false))
+		acc := accountOf(s.b.Campaign, inst, at, false)
+		acc.Seen = m.seen
+		s.b.Account(acc)
 	}
 }
 
@@ -168,8 +173,15 @@ func (s *scheduler) takeFailure(ctx context.Context, m endedMsg) {
 	}
 	if s.halted == "" && s.triesAgain(n, inst, at) {
 		n.decision.Reason = Reason{Kind: LastFailed, Ordinal: at.Ordinal, Outcome: at.Outcome, Messages: nonEmpty(at.Message)}
-		n.decision.Feedback = feedbackOf(inst, at)
+		if f := feedbackOf(inst, at); f != nil { // a crash says nothing of the outputs, so it takes none away
+			n.decision.Feedback = f
+		}
 		s.rest(m.id, s.pause(n, inst))
+		return
+	}
+	if s.halted == "" && s.fallsBack(n, inst, at) {
+		n.decision.Reason = Reason{Kind: LastFailed, Ordinal: at.Ordinal, Outcome: at.Outcome, Messages: nonEmpty(at.Message)}
+		s.rest(m.id, 0)
 		return
 	}
 	s.fail(ctx, m.id, at.Outcome, at.Message)
@@ -188,6 +200,30 @@ func (s *scheduler) triesAgain(n *nodeState, inst *lang.Instance, at *cache.Atte
 	}
 	n.tries++
 	return slices.Contains(inst.Retry.On, retryCause[at.Outcome]) && n.tries < inst.Retry.Attempts
+}
+
+// ofAgent are the outcomes that speak of the program or model and not of the work: another one may do it.
+var ofAgent = []cache.Outcome{cache.Failed, cache.Stalled, cache.Refused}
+
+// fallsBack gives up the rung that ran an attempt, once its tries are used up, and says whether another one
+// takes over, with tries of its own. An account that is paused moves on without this, and comes back.
+func (s *scheduler) fallsBack(n *nodeState, inst *lang.Instance, at *cache.Attempt) bool {
+	if inst.Profile == nil || !slices.Contains(ofAgent, at.Outcome) || n.rung >= maxRungs {
+		return false
+	}
+	n.given |= 1 << n.rung
+	n.tries = 0
+	rungs := rungsOf(s.b.Campaign, inst)
+	for i, p := range rungs {
+		if !n.given.has(i) {
+			s.emit(event.Event{
+				Kind: event.Notice, Address: inst.Address.String(),
+				Text: fmt.Sprintf("profile %s: %s; profile %s takes over", rungs[n.rung].Name, at.Outcome, p.Name),
+			})
+			return true
+		}
+	}
+	return false
 }
 
 // maxPause bounds the back-off between two tries.
@@ -227,7 +263,7 @@ func (s *scheduler) requeue(id graph.NodeID) {
 		return
 	}
 	s.set(id, Queued)
-	s.admit.push(id, s.graph.Node(id).Instance)
+	s.admit.push(id, s.graph.Node(id).Instance, s.nodes[id].given)
 }
 
 // accountOf is the ledger line of an attempt.

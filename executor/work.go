@@ -16,6 +16,8 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/filelock"
+	"github.com/ufbuild/ufbuild/executor/agent"
+	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -185,6 +187,8 @@ type Rescue struct {
 	KillStrays func(build string) // kills processes that a dead build left
 	Reap       func(dir string)
 	Now        func() time.Time
+	Usage      func(cache.Attempt, cache.Captured) cache.Usage // what a salvaged attempt of an agent used; nil: unknown
+	Account    func(cache.Attempt)                             // is told of each attempt of a dead build, once it has ended or was captured; nil: nobody is
 }
 
 // Rescued is one attempt that was found interrupted.
@@ -241,6 +245,9 @@ func (r *Rescue) build(ctx context.Context, dir, build string) ([]Rescued, error
 		}
 		if found != nil {
 			out = append(out, *found)
+		}
+		if err := r.account(l); err != nil {
+			return out, err
 		}
 	}
 	removeIfIdle(dir)
@@ -305,17 +312,35 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 	return nil, nil
 }
 
+// account tells of an attempt before the list that names it goes. Its build may have died between the end of
+// the attempt and its line in the ledger, so the one who is told passes over what it knows.
+func (r *Rescue) account(l workLine) error {
+	a, ok, err := findAttempt(r.Store, journal.Attempt{Key: l.key, Ordinal: l.ordinal})
+	if err == nil && ok && a.State != cache.Started && r.Account != nil {
+		r.Account(a)
+	}
+	return err
+}
+
 // salvage stores what is in the directory of an attempt. It returns false when that cannot be done: then the directory is the
 // only copy, and stays for a person or a later build.
 func (r *Rescue) salvage(ctx context.Context, l workLine, a *cache.Attempt) (bool, error) {
 	if _, err := os.Stat(l.dir); err != nil {
 		return true, nil
 	}
-	c, err := r.Salvager.Salvage(ctx, l.dir, nil, nil)
+	var specs []OutputSpec
+	if a.Agent.Adapter != "" {
+		specs = keptSpecs(agent.UsagePath, agent.LastPath)
+	}
+	c, err := r.Salvager.Salvage(ctx, l.dir, specs, nil)
 	if err != nil {
 		return false, nil
 	}
 	c.StoppedBy = stoppedByCrash
+	takeKept(&c)
+	if a.Agent.Adapter != "" && r.Usage != nil {
+		c.Usage = r.Usage(*a, c)
+	}
 	a.Captured = &c
 	return true, r.Store.Append(cache.CapturedRecord(a.Key, a.Ordinal, c))
 }

@@ -77,6 +77,7 @@ type Agent struct {
 	PassEnv []string
 	Pool    string // pool name; "" for none
 	Version string // "record" (default) or "key"
+	Asks    bool   // version is declared: whatever the program is, it may be asked for its version
 	Range   Range
 }
 

@@ -165,6 +165,7 @@ func (l *loader) loadAgents() {
 			PassEnv: l.wantNames(s, l.literal(n, "pass_env")),
 			Pool:    l.directReference(n.arg("pool"), "pool"),
 			Version: l.wantEnum(s, l.literal(n, "version"), "UF2110", "record", "key"),
+			Asks:    n.arg("version") != nil,
 		}
 		if arg := n.arg("adapter"); arg != nil && a.Adapter != "" && !slices.Contains(adapters, a.Adapter) {
 			l.error("UF7001", arg.place, "There is no adapter named %q.", a.Adapter).

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -16,13 +18,10 @@ func (s *session) ledgerDir() string { return filepath.Join(s.store.Dir(), "ledg
 // account writes an attempt, or what a hit saved, into the ledger, and adds what ran to spent.
 func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn func(error)) func(executor.Account) {
 	return func(acc executor.Account) {
-		at := acc.Attempt
-		e := ledger.Entry{
-			Kind: ledger.Ran, Campaign: s.campaign.Root, Build: build, Time: at.EndedAt, Address: at.Address, Key: at.Key,
-			Ordinal: at.Ordinal, Outcome: at.Outcome, Profile: acc.Profile, Model: acc.Model, Pool: acc.Pool,
-		}
-		if c := at.Captured; c != nil {
-			e.Duration, e.Usage = c.Duration, c.Usage
+		e := entryOf(acc.Attempt)
+		e.Campaign, e.Build, e.Profile, e.Model, e.Pool = s.campaign.Root, build, acc.Profile, acc.Model, acc.Pool
+		if acc.Attempt.Captured == nil {
+			e.Usage = acc.Seen
 		}
 		if acc.Hit {
 			l.Hit(e)
@@ -33,6 +32,46 @@ func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn f
 		}
 		if err := l.Append(e); err != nil {
 			warn(err)
+		}
+	}
+}
+
+// entryOf is the line of an attempt, as far as its own record goes.
+func entryOf(at cache.Attempt) ledger.Entry {
+	e := ledger.Entry{
+		Kind: ledger.Ran, Campaign: at.Campaign, Build: at.Build, Time: at.EndedAt, Address: at.Address, Key: at.Key,
+		Ordinal: at.Ordinal, Outcome: at.Outcome, Profile: at.Rung, Model: at.Agent.Model, Pool: at.Agent.Pool,
+	}
+	if c := at.Captured; c != nil {
+		e.Duration, e.Usage = c.Duration, c.Usage
+	}
+	return e
+}
+
+// accountDead returns what writes into the ledger what attempts of dead builds took. Most of them are there:
+// a build dies with few attempts under way.
+func (s *session) accountDead(l *ledger.Ledger) func(cache.Attempt) {
+	type attempt struct {
+		key     cache.Key
+		ordinal int
+	}
+	known := map[string]map[attempt]bool{} // by build
+	return func(at cache.Attempt) {
+		if known[at.Build] == nil {
+			known[at.Build] = map[attempt]bool{}
+			entries, _, err := ledger.Read(s.ledgerDir(), ledger.Filter{Build: at.Build})
+			s.app.warn(err)
+			for _, e := range entries {
+				known[at.Build][attempt{e.Key, e.Ordinal}] = true
+			}
+		}
+		if id := (attempt{at.Key, at.Ordinal}); !known[at.Build][id] {
+			known[at.Build][id] = true
+			e := entryOf(at)
+			if e.Time.IsZero() {
+				e.Time = time.Now() // it was captured, and nobody has ended it
+			}
+			s.app.warn(l.Append(e))
 		}
 	}
 }
@@ -63,7 +102,25 @@ func (s *session) accounts() ([]ledger.Entry, error) {
 	if lost > 0 {
 		fmt.Fprintf(s.app.err, "warning: ledger: %d damaged stretches were passed over; sums are lower bounds\n", lost)
 	}
+	for i := range entries {
+		s.price(&entries[i])
+	}
 	return entries, err
+}
+
+// price fills in what an attempt cost by the table of today, where neither its program nor the table of its
+// day knew: it may have been salvaged by a build of another campaign.
+func (s *session) price(e *ledger.Entry) {
+	if e.Kind != ledger.Ran || e.Profile == "" || e.Usage.CostUSD != nil {
+		return
+	}
+	p, ok := s.campaign.Prices[e.Usage.Model]
+	if !ok {
+		p, ok = s.campaign.Prices[e.Model]
+	}
+	if ok {
+		e.Usage.CostUSD = budget.Price(p, e.Usage)
+	}
 }
 
 // estimates answers what nodes are likely to take.

@@ -17,14 +17,19 @@ type agentVersions struct {
 	app *app
 
 	mu    sync.Mutex
-	known map[string]string
+	known map[string]answer
+}
+
+type answer struct {
+	said string
+	err  error
 }
 
 // versionTimeout bounds how long a program may take to say its version; the slowest start a runtime.
 const versionTimeout = 20 * time.Second
 
-// of returns the first line that the program of an agent prints for --version.
-func (v *agentVersions) of(ag *lang.Agent) (string, error) {
+// startedBy is the program that starts an agent.
+func startedBy(ag *lang.Agent) (string, error) {
 	d, err := drivers.Driver(ag.Adapter)
 	if err != nil {
 		return "", err
@@ -33,21 +38,45 @@ func (v *agentVersions) of(ag *lang.Agent) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return cmd.Argv[0], nil
+}
+
+// of returns the first line that the program of an agent prints for --version.
+func (v *agentVersions) of(ag *lang.Agent) (string, error) {
+	program, err := startedBy(ag)
+	if err != nil {
+		return "", err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	program := cmd.Argv[0]
-	if known, ok := v.known[program]; ok {
-		return known, nil
+	a, ok := v.known[program]
+	if !ok {
+		a.said, a.err = askVersion(v.app.context(), program)
+		if v.known == nil {
+			v.known = map[string]answer{}
+		}
+		v.known[program] = a
 	}
-	said, err := askVersion(v.app.context(), program)
+	if a.err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w\nhint: install it, or drop version = \"key\" from agent %q", program, a.err, ag.Name)
+	}
+	return a.said, nil
+}
+
+// mayAsk reports whether the version of an agent is recorded. A program behind the adapter exec is asked only
+// where the campaign declares version: who knows what it does with an argument it does not know.
+func (v *agentVersions) mayAsk(ag *lang.Agent) bool { return ag.Adapter != "exec" || ag.Asks }
+
+// says returns what is recorded of an agent's version.
+func (v *agentVersions) says(ag *lang.Agent) string {
+	if !v.mayAsk(ag) {
+		return ""
+	}
+	said, err := v.of(ag)
 	if err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w\nhint: install it, or drop version = \"key\" from agent %q", program, err, ag.Name)
+		return "" // it need not answer
 	}
-	if v.known == nil {
-		v.known = map[string]string{}
-	}
-	v.known[program] = said
-	return said, nil
+	return said
 }
 
 func askVersion(ctx context.Context, program string) (string, error) {

@@ -169,10 +169,10 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	b.Sink = reports.sink
 	spent := newCostSum()
 	b.Account = s.account(accounts, build, spent, a.warn)
-	if err := s.fund(b, f); err != nil {
+	if err := s.rescue(b, runner, accounts); err != nil { // before fund: it finds spending
 		return err
 	}
-	if err := s.rescue(b, runner); err != nil {
+	if err := s.fund(b, f); err != nil {
 		return err
 	}
 	if err := s.invalidator().Repeat(); err != nil {
@@ -184,6 +184,9 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	sum, err := b.Run(a.context(), base)
 	a.warn(reports.close()) // the terminal is needed for the summary
 	s.graph = sum.Graph
+	if idle(&sum) {
+		accounts.Forget()
+	}
 	if err != nil {
 		return err
 	}
@@ -207,6 +210,17 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast, Unpaid: f.unpaid,
 		KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
 	}
+}
+
+// idle reports whether a build had nothing to do: it ran nothing, and everything it read was read before. Such a
+// build writes nothing, so what it did not have to pay is counted as saved in no ledger.
+func idle(sum *executor.Summary) bool {
+	for i := range sum.Nodes {
+		if r := &sum.Nodes[i]; r.State != executor.IsFresh || r.Found {
+			return false
+		}
+	}
+	return true
 }
 
 // warn tells of trouble that stops nothing.
@@ -241,9 +255,9 @@ func (s *session) validator(act *executor.Action) contract.Validate {
 func reap(dir string) { workspace.Reap(dir) }
 
 // rescue ends what a dead build left.
-func (s *session) rescue(b *executor.Builder, salvager executor.Salvager) error {
+func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accounts *ledger.Ledger) error {
 	r := executor.Rescue{
-		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now,
+		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now, Usage: b.SalvagedUsage, Account: s.accountDead(accounts),
 		KillStrays: func(build string) { local.KillStrays(build) },
 	}
 	found, err := r.Run(s.app.context())

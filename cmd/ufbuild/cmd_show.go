@@ -102,6 +102,7 @@ type attemptReport struct {
 	Reason        string          `json:"reason,omitempty"`
 	Build         string          `json:"build,omitempty"`
 	Rung          string          `json:"rung,omitempty"`    // the profile that ran it
+	Agent         cache.Agent     `json:"agent,omitzero"`    // its program
 	Feedback      digest.Digest   `json:"feedback,omitzero"` // blob of what the try before was told to do better
 	Captured      *cache.Captured `json:"captured,omitempty"`
 	Verdicts      []cache.Verdict `json:"verdicts,omitempty"`
@@ -112,7 +113,7 @@ func showReport(c chosen) attemptReport {
 	r := attemptReport{
 		SchemaVersion: 1, Address: c.address.String(), N: c.gen.N, Selected: c.gen.Selected, Retried: c.gen.Retried,
 		Key: at.Key.String(), Ordinal: at.Ordinal, State: at.State, Outcome: at.Outcome, Message: at.Message,
-		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Feedback: at.Feedback, Captured: at.Captured,
+		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Agent: at.Agent, Feedback: at.Feedback, Captured: at.Captured,
 	}
 	for _, v := range at.Verdicts {
 		r.Verdicts = append(r.Verdicts, v)
@@ -134,6 +135,9 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	if inst, ok := s.instance(c.address); ok && inst.Profile != nil && at.Rung != "" && at.Rung != inst.Profile.Name {
 		rows = append(rows, []string{"profile", at.Rung + ", a fallback"})
 	}
+	if words := agentWords(at.Agent); words != "" {
+		rows = append(rows, []string{"agent", words})
+	}
 	if !at.Feedback.IsZero() {
 		rows = append(rows, []string{"feedback", "had what the contract said of the try before"})
 	}
@@ -153,6 +157,18 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		return nil
 	}
 	return a.showPrimary(s, c)
+}
+
+// agentWords says which program carried out an attempt.
+func agentWords(a cache.Agent) string {
+	words := a.Adapter
+	if a.Model != "" {
+		words += ", model " + a.Model
+	}
+	if a.Version != "" {
+		words += ", " + a.Version
+	}
+	return words
 }
 
 func generationWords(g executor.Generation) string {

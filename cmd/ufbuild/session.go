@@ -182,7 +182,7 @@ func (s *session) sweep() error {
 func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
-		Drivers: drivers, Pins: s.lock, Own: s.own, Now: time.Now, AgentVersion: s.versions.of,
+		Drivers: drivers, Pins: s.lock, Own: s.own, Now: time.Now, AgentVersion: s.versions.of, AgentSays: s.versions.says,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -100,6 +101,7 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 		if ag.Version == "key" {
 			return // stat does not see what a program says of itself
 		}
+		s.observeProgram(ag)
 	}
 	for i := range sum.Nodes {
 		inst, ok := s.instance(sum.Nodes[i].Address)
@@ -158,6 +160,20 @@ func (s *session) observeCampaign() bool {
 	s.files.Observe(exe)
 	s.files.Observe(filepath.Join(journal.Dir, "journal.log"))
 	return s.observeStore()
+}
+
+// observeProgram observes the program of an agent whose version is recorded: another one is worth a note.
+func (s *session) observeProgram(ag *lang.Agent) {
+	if !s.versions.mayAsk(ag) {
+		return
+	}
+	if program, err := startedBy(ag); err == nil {
+		if path, err := exec.LookPath(program); err == nil {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				s.files.Observe(real)
+			}
+		}
+	}
 }
 
 // observeStore observes the blobs that the answer rests on: one that goes missing makes its task stale.

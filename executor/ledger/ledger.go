@@ -84,6 +84,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// Forget drops the hits that were noted since Open or the last Close.
+func (l *Ledger) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.saved)
+}
+
 // Close writes what hits saved and gives up the log.
 func (l *Ledger) Close() error {
 	l.mu.Lock()

@@ -116,6 +116,19 @@ func (d Dir) Drop(a Account) error {
 	return nil
 }
 
+// Of returns the pause that is kept of an account, also one that has run out.
+func (d Dir) Of(a Account) (Pause, bool) {
+	var p Pause
+	b, err := os.ReadFile(filepath.Join(string(d), a.file()))
+	ok := err == nil && json.Unmarshal(b, &p) == nil && p.Account == a
+	return p, ok
+}
+
+// Same reports whether two readings are of one pause.
+func (p Pause) Same(q Pause) bool {
+	return p.Account == q.Account && p.Build == q.Build && p.Until.Equal(q.Until) && p.Reason == q.Reason
+}
+
 // All returns the pauses that are kept, in order of their accounts, also those that have run out.
 func (d Dir) All() []Pause {
 	entries, err := os.ReadDir(string(d))
