@@ -52,7 +52,7 @@ func TestDecodeDeclarations(t *testing.T) {
 	require.Equal(t, []string{"cheap"}, p.Fallback)
 	require.Equal(t, &Agent{
 		Name: "codex", Adapter: "codex", Args: []string{"--quiet"}, Env: map[string]string{"REGION": "eu"},
-		PassEnv: []string{"CODEX_API_KEY"}, Pool: "account", Version: "key", Range: p.Agent.Range,
+		PassEnv: []string{"CODEX_API_KEY"}, Pool: "account", Version: "key", Asks: true, Range: p.Agent.Range,
 	}, p.Agent)
 	rows, ok := c.Contract("rows")
 	require.True(t, ok)
