@@ -27,8 +27,14 @@ require (
 )
 
 require (
+	github.com/chromedp/cdproto v0.159.0 // the events of that browser; tests only
+	github.com/chromedp/chromedp v0.23.0 // drives a browser in tests of the page; in no program
+)
+
+require (
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/google/go-cmp v0.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.0.12 // indirect

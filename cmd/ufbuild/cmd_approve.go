@@ -17,6 +17,8 @@ import (
 type approveFlags struct {
 	yes, wait, denied bool
 	why               string
+
+	seen string // the page: digest of the bytes that a person looked at; "" asks here
 }
 
 func (a *app) approveCommand() *cobra.Command {
@@ -71,11 +73,14 @@ func (a *app) runWord(target string, f approveFlags) error {
 		if err := a.showAsked(s, inst, &at); err != nil {
 			return err
 		}
+		outputs := executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)
+		if f.seen != "" && f.seen != outputs.String() {
+			return usageErrorf("other bytes of %s wait now than those that were looked at\nhint: look again", addr)
+		}
 		if err := a.confirm(f.verb()+" these bytes of "+addr.String()+"?", f.yes); err != nil {
 			return err
 		}
 		said := journal.Approval{Denied: f.denied, Who: a.who(), Why: f.why, Time: time.Now()}
-		outputs := executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)
 		if err := j.Append(journal.Approved(addr, at.Key, at.Ordinal, outputs, said)); err != nil {
 			return err
 		}

@@ -23,6 +23,11 @@ type retryFlags struct {
 	noBuild bool
 	yes     bool
 	why     string
+
+	// The page asks a person itself: agree is called instead of asking, and told when the records are written,
+	// before anything is built. Both may be nil.
+	agree func(executor.Invalidation) error
+	told  func(executor.Invalidation)
 }
 
 func (a *app) retryCommand() *cobra.Command {
@@ -67,20 +72,12 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 	id := newID(time.Now())
 	var concerned []lang.Address
 	return a.decideAs("retry", id, f.wait, func(s *session, j *journal.Journal) error {
-		ids, err := s.selectTargets(targets)
+		inv, err := s.cone(targets, f.alone)
 		if err != nil {
 			return err
 		}
-		if len(ids) == 0 {
-			return a.retried(id, executor.Invalidation{})
-		}
-		v := s.invalidator()
-		if v.Reads, err = s.reads(); err != nil {
-			return err
-		}
-		inv, err := v.Cone(ids, f.alone)
-		if err != nil {
-			return err
+		if len(inv.Nodes) == 0 {
+			return a.retried(id, inv)
 		}
 		for _, n := range inv.Nodes {
 			concerned = append(concerned, n.Address)
@@ -88,19 +85,40 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		if err := s.refusePinned(inv); err != nil {
 			return err
 		}
-		if err := a.confirmRetry(inv, f.yes); err != nil {
+		if f.agree != nil {
+			err = f.agree(inv)
+		} else {
+			err = a.confirmRetry(inv, f.yes)
+		}
+		if err != nil {
 			return err
 		}
-		if inv.Empty() { // building is all there is to do, and undo must not meet it
-			return a.retried(id, inv)
+		if !inv.Empty() { // building is all there is to do otherwise, and undo must not meet it
+			err = s.invalidator().Discard(j, id, a.who(), f.why, targets, inv)
 		}
-		if err := v.Discard(j, id, a.who(), f.why, targets, inv); err != nil {
+		if err != nil {
 			return err
+		}
+		if f.told != nil {
+			f.told(inv)
 		}
 		return a.retried(id, inv)
 	}, func(s *session) ([]graph.NodeID, error) {
 		return s.find(concerned), nil
 	}, f)
+}
+
+// cone lists what a retry of targets would discard; nothing where they name nothing.
+func (s *session) cone(targets []string, alone bool) (executor.Invalidation, error) {
+	ids, err := s.selectTargets(targets)
+	if err != nil || len(ids) == 0 {
+		return executor.Invalidation{}, err
+	}
+	v := s.invalidator()
+	if v.Reads, err = s.reads(); err != nil {
+		return executor.Invalidation{}, err
+	}
+	return v.Cone(ids, alone)
 }
 
 // find turns addresses into nodes. One that is gone, since its list was planned again, is left out.
@@ -149,6 +167,14 @@ type retriedNode struct {
 	CostUSD    *float64 `json:"cost_usd,omitempty"` // missing: unknown
 }
 
+func retriedNodeOf(n executor.InvalidatedNode) retriedNode {
+	node := retriedNode{Address: n.Address.String(), Role: retryRole(n), Ordinal: n.Selected, DurationMS: n.Duration.Milliseconds(), CostUSD: n.Usage.CostUSD}
+	if n.Selected > 0 {
+		node.Key = n.Key.String()
+	}
+	return node
+}
+
 // retried says what was discarded.
 func (a *app) retried(id string, inv executor.Invalidation) error {
 	if !a.json {
@@ -159,11 +185,7 @@ func (a *app) retried(id string, inv executor.Invalidation) error {
 	}
 	r := retriedReport{SchemaVersion: 1, Kind: "retried", ID: id, Nodes: []retriedNode{}}
 	for _, n := range inv.Nodes {
-		node := retriedNode{Address: n.Address.String(), Role: retryRole(n), Ordinal: n.Selected, DurationMS: n.Duration.Milliseconds(), CostUSD: n.Usage.CostUSD}
-		if n.Selected > 0 {
-			node.Key = n.Key.String()
-		}
-		r.Nodes = append(r.Nodes, node)
+		r.Nodes = append(r.Nodes, retriedNodeOf(n))
 	}
 	return a.printLine(r)
 }
@@ -214,19 +236,26 @@ func (s *session) invalidator() *executor.Invalidator {
 
 // confirmRetry shows the list and its price and asks.
 func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
-	var total time.Duration
 	var rows [][]string
-	cost := newCostSum()
 	for _, n := range inv.Nodes {
-		total += n.Duration
-		cost.add(n.Usage.CostUSD, n.Selected > 0 && n.Kind == lang.Prompt)
 		rows = append(rows, []string{n.Address.String(), retryRole(n), tookWords(n)})
 	}
 	if err := ui.Table(a.err, []string{"task", "", "last time"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "%s, %s and %s last time\n", ui.Count(len(inv.Nodes), "task"), ui.Duration(total), cost)
+	fmt.Fprintln(a.err, retryPrice(inv))
 	return a.confirm("discard these results and run again?", yes)
+}
+
+// retryPrice adds up what the list took last time.
+func retryPrice(inv executor.Invalidation) string {
+	var total time.Duration
+	cost := newCostSum()
+	for _, n := range inv.Nodes {
+		total += n.Duration
+		cost.add(n.Usage.CostUSD, n.Selected > 0 && n.Kind == lang.Prompt)
+	}
+	return fmt.Sprintf("%s, %s and %s last time", ui.Count(len(inv.Nodes), "task"), ui.Duration(total), cost)
 }
 
 func retryRole(n executor.InvalidatedNode) string {

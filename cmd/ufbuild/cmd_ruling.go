@@ -50,14 +50,16 @@ func (a *app) rulingCommand(word journal.Word) *cobra.Command {
 		Use: of.use, Short: of.short, Long: of.long, Example: of.example,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeTargets,
-		RunE: func(_ *cobra.Command, args []string) error {
-			rule := func(s *session, j *journal.Journal) error { return a.rule(s, j, word, args[0], f.why) }
-			return a.decideAs(string(word), newID(time.Now()), f.wait, rule, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return a.runRuling(word, args[0], f) },
 	}
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
 	cmd.Flags().StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
+}
+
+func (a *app) runRuling(word journal.Word, target string, f approveFlags) error {
+	rule := func(s *session, j *journal.Journal) error { return a.rule(s, j, word, target, f.why) }
+	return a.decideAs(string(word), newID(time.Now()), f.wait, rule, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
 }
 
 func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, why string) error {

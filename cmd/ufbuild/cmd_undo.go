@@ -23,15 +23,20 @@ since stay stale. Undo again takes back the decision before.`,
 		Example: `  ufbuild retry triage --no-build --yes
   ufbuild undo
   ufbuild plan`,
-		RunE: func(*cobra.Command, []string) error { return a.runUndo(f) },
+		RunE: func(*cobra.Command, []string) error { return a.runUndo("", f) },
 	}
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
 	return cmd
 }
 
-func (a *app) runUndo(f retryFlags) error {
+// runUndo takes back the last decision. With an id it does so only if that is the last one.
+func (a *app) runUndo(only string, f retryFlags) error {
 	id := newID(time.Now())
 	undo := func(s *session, j *journal.Journal) error {
+		last := s.lastDecision()
+		if only != "" && last != only {
+			return usageErrorf("another decision was taken meanwhile\nhint: look again")
+		}
 		if ruling, ok := s.view.LastRuling(); ok {
 			return a.undoRuling(j, id, ruling)
 		}
@@ -49,6 +54,15 @@ func (a *app) runUndo(f retryFlags) error {
 		return nil
 	}
 	return a.decideAs("undo", id, f.wait, undo, func(*session) ([]graph.NodeID, error) { return nil, nil }, f)
+}
+
+// lastDecision is the id of the decision that undo takes back; "" when none stands.
+func (s *session) lastDecision() string {
+	if r, ok := s.view.LastRuling(); ok {
+		return r.ID
+	}
+	r, _ := s.view.LastRetry()
+	return r.ID
 }
 
 type undoneReport struct {

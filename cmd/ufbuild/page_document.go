@@ -162,7 +162,10 @@ func (p *page) addNodes(sum *executor.Summary) error {
 		p.gens[i] = gens
 		out := &p.doc.Nodes[i]
 		if r := results[n.Address]; r != nil {
-			p.addState(out, n.Instance, r, failed[n.ID])
+			p.addState(out, r, failed[n.ID])
+			if r.State == executor.Awaiting {
+				addAsked(out, n.Instance, r, gens)
+			}
 			if r.State == executor.WouldRun || r.State == executor.Unknown {
 				e := estimate(n.Address, r.Key)
 				out.ExpectMS, out.ExpectUSD = e.Duration.Milliseconds(), e.CostUSD
@@ -175,7 +178,7 @@ func (p *page) addNodes(sum *executor.Summary) error {
 
 // addState says how a node stands, in the words of status; what failed last time is told from what is
 // merely stale.
-func (p *page) addState(n *web.Node, inst *lang.Instance, r *executor.NodeResult, failed bool) {
+func (p *page) addState(n *web.Node, r *executor.NodeResult, failed bool) {
 	n.State, n.Words = r.State.String(), stateWords(r)
 	if !r.Key.IsZero() {
 		n.Key = r.Key.String()
@@ -192,13 +195,16 @@ func (p *page) addState(n *web.Node, inst *lang.Instance, r *executor.NodeResult
 		}
 	}
 	_, n.Pinned = p.s.view.PinOf(r.Address, p.s.view.Selected[r.Address].Attempt)
-	if r.State != executor.Awaiting || inst == nil {
-		return
-	}
-	attempts, err := p.s.store.Attempts(r.Key)
-	for _, at := range attempts {
-		if err == nil && at.Ordinal == r.Ordinal && at.Captured != nil && len(executor.NeedApproval(inst.Outputs)) > 0 {
-			n.Asks = executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs).String()
+}
+
+// addAsked says which bytes of a node a person is asked about. A node that merely reads them waits too.
+func addAsked(n *web.Node, inst *lang.Instance, r *executor.NodeResult, gens []executor.Generation) {
+	for i := range gens {
+		at := &gens[i].Attempt
+		if inst != nil && at.Key == r.Key && at.Ordinal == r.Ordinal && at.Captured != nil {
+			if names := executor.NeedApproval(inst.Outputs); len(names) > 0 {
+				n.Asks, n.AsksN, n.AsksOutputs = executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs).String(), gens[i].N, names
+			}
 		}
 	}
 }
@@ -218,11 +224,7 @@ func (p *page) addRulings() {
 	for _, r := range p.s.view.Rulings {
 		p.doc.Rulings = append(p.doc.Rulings, web.Ruling{Word: string(r.Word), Who: r.Who, Why: r.Why, When: r.Time, Undone: r.Undone, ID: r.ID, Targets: []string{r.Address.String()}})
 	}
-	if last, ok := p.s.view.LastRuling(); ok {
-		p.doc.Last = last.ID
-	} else if last, ok := p.s.view.LastRetry(); ok {
-		p.doc.Last = last.ID
-	}
+	p.doc.Last = p.s.lastDecision()
 	slices.SortStableFunc(p.doc.Rulings, func(a, b web.Ruling) int { return a.When.Compare(b.When) })
 }
 

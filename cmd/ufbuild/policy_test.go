@@ -82,6 +82,7 @@ var outside = []struct {
 	{"golang.org/x/term", []string{"cmd/ufbuild/..."}, "only cmd/ufbuild knows the terminal"},
 	{"github.com/stretchr/testify", testRooms, "a test library in a program"},
 	{"github.com/rogpeppe/go-internal", nil, "a test library in a program"},
+	{"github.com/chromedp/", nil, "a test library in a program"},
 	{"testing", testRooms, "testing in a program"},
 	{"flag", nil, "flags are cobra's"},
 	{"log", nil, "errors are returned, events are emitted"},

@@ -45,7 +45,7 @@ type app struct {
 	*process
 	outTerm, errTerm ui.Terminal
 	outlet           *outlet // what err is
-	stop             stopping
+	stop             *stopping
 
 	dir      string
 	file     string
@@ -59,7 +59,7 @@ type app struct {
 
 // run is the whole program as a function from a process to its exit code.
 func run(p *process) (code int) {
-	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), outlet: &outlet{w: p.err}}
+	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), outlet: &outlet{w: p.err}, stop: &stopping{}}
 	p.err = a.outlet
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -157,6 +157,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.lsCommand(),
 		a.costCommand(),
 		a.reportCommand(),
+		a.uiCommand(),
 		a.exportCommand(),
 		a.storeCommand(),
 		a.cleanCommand(),

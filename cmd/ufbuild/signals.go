@@ -23,7 +23,7 @@ type stopping struct {
 
 // context ends at the first SIGINT, SIGTERM or SIGHUP.
 func (a *app) context() context.Context {
-	st := &a.stop
+	st := a.stop
 	st.once.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		st.ctx = ctx

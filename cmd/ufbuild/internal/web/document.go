@@ -84,7 +84,9 @@ type Node struct {
 	Words       string    `json:"words,omitempty"`    // why it is in that state
 	Key         string    `json:"key,omitempty"`
 	Pinned      bool      `json:"pinned,omitempty"`
-	Asks        string    `json:"asks,omitempty"`       // names the bytes that a person is asked about
+	Asks        string    `json:"asks,omitempty"`   // names the bytes that a person is asked about
+	AsksN       int       `json:"asks_n,omitempty"` // the attempt that left them
+	AsksOutputs []string  `json:"asks_outputs,omitempty"`
 	ExpectMS    int64     `json:"expect_ms,omitempty"`  // what it is likely to take; 0: unknown
 	ExpectUSD   *float64  `json:"expect_usd,omitempty"` // nil: unknown
 	Attempts    []Attempt `json:"attempts,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // hub holds the document that is shown now and tells subscribers what changes. However many events a build
@@ -19,6 +20,7 @@ type hub struct {
 	mark  string
 	doc   *Document
 	nodes [][]byte // each node as JSON
+	rest  []byte   // the document without its nodes, and without when it was made
 	seq   int
 	subs  map[*subscriber]bool
 }
@@ -84,18 +86,25 @@ func (h *hub) take(mark string, doc *Document) {
 	for i := range doc.Nodes {
 		nodes[i] = encode(doc.Nodes[i])
 	}
+	timeless := *doc
+	timeless.Generated = time.Time{}
+	rest := encode(change{Document: &timeless})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := change{Document: doc, Changed: []changedNode{}}
 	partly := h.doc != nil && sameShape(h.doc, doc)
-	h.seq++
-	doc.Seq = h.seq
 	for i := range nodes {
 		if partly && !bytes.Equal(nodes[i], h.nodes[i]) {
 			c.Changed = append(c.Changed, changedNode{i, nodes[i]})
 		}
 	}
-	h.mark, h.doc, h.nodes = mark, doc, nodes
+	same := partly && len(c.Changed) == 0 && bytes.Equal(rest, h.rest)
+	if h.mark = mark; same {
+		return
+	}
+	h.seq++
+	doc.Seq = h.seq
+	h.doc, h.nodes, h.rest = doc, nodes, rest
 	if len(h.subs) == 0 {
 		return
 	}
@@ -119,10 +128,15 @@ func (h *hub) take(mark string, doc *Document) {
 	}
 }
 
-// since returns the whole document when it is not the one of number seq.
-func (h *hub) since(seq int) ([]byte, bool) {
+// since returns the whole document when it is not the one of number seq. What waits for the subscriber is in
+// it.
+func (h *hub) since(sub *subscriber, seq int) ([]byte, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	select {
+	case <-sub.messages:
+	default:
+	}
 	if h.doc == nil || h.seq == seq {
 		return nil, false
 	}

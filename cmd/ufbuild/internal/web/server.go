@@ -219,10 +219,22 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	sub := s.hub.subscribe()
 	defer s.hub.leave(sub)
 	out := newStream(w)
-	if _, err := s.hub.refresh(r.Context()); err != nil {
-		out.send("trouble", []byte(strconv.Quote(err.Error())))
+	trouble := ""
+	look := func() error { // an error passes: a campaign file that is being edited is whole again soon
+		words := ""
+		if _, err := s.hub.refresh(r.Context()); err != nil {
+			words = err.Error()
+		}
+		if words == trouble {
+			return out.beat()
+		}
+		trouble = words
+		return out.send("trouble", encode(words))
 	}
-	if full, ok := s.hub.since(numberOf(r.URL.Query(), "seq")); ok && out.send("document", full) != nil {
+	if look() != nil {
+		return
+	}
+	if full, ok := s.hub.since(sub, numberOf(r.URL.Query(), "seq")); ok && out.send("document", full) != nil {
 		return
 	}
 	for {
@@ -234,9 +246,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-s.After(s.Every):
-			// An error passes: a campaign file that is being edited is whole again soon.
-			_, _ = s.hub.refresh(r.Context())
-			if out.beat() != nil {
+			if look() != nil {
 				return
 			}
 		}

@@ -35,12 +35,16 @@ const live = {
     }
     boot();
     this.state(true);
+    this.tick();
     this.listen();
   },
 
   refused(words) {
     document.body.replaceChildren(el("div", { class: "empty", id: "refused" }, el("h2", {}, "ufbuild ui"), el("p", {}, words)));
   },
+
+  // Running attempts grow while nothing is sent.
+  tick() { setInterval(() => { if (app.view === "timeline" && app.doc.nodes.some((n) => n.state === "running")) app.refresh(); }, 2000); },
 
   state(on, words) {
     const e = $("live");
@@ -54,7 +58,11 @@ const live = {
   async listen() {
     for (let wait = 500; ; wait = Math.min(wait * 2, 10000)) {
       try {
-        await this.stream("events", { seq: app.doc.seq || 0 }, (event, data) => { wait = 500; if (event === "document") this.update(JSON.parse(data)); });
+        await this.stream("events", { seq: app.doc.seq || 0 }, (event, data) => {
+          wait = 500;
+          if (event === "document") this.update(JSON.parse(data));
+          if (event === "trouble") { app.trouble = JSON.parse(data); renderHeader(); }
+        });
       } catch (err) {
         if (err.status === 403) return this.refused("This server does not know the token any more. Open the link that ufbuild ui printed last.");
       }
@@ -84,7 +92,8 @@ const live = {
 
   // update takes what changed. Nodes that did not change are not sent; the rest is taken whole.
   update(change) {
-    const doc = app.doc, address = (doc.nodes[app.sel] || {}).address;
+    const doc = app.doc, shown = doc.nodes[app.sel] || { attempts: [] }, address = shown.address;
+    const newest = shown.attempts.length > 0 && app.n === shown.attempts[shown.attempts.length - 1].n;
     const before = app.sel < 0 ? "" : JSON.stringify(doc.nodes[app.sel]);
     if (change.changed) {
       for (const n of change.changed) doc.nodes[n.at] = n.node;
@@ -92,6 +101,8 @@ const live = {
       takeDocument({ ...change, nodes: doc.nodes, drawings: doc.drawings });
     } else takeDocument(change);
     app.sel = app.byAddress.has(address) ? app.byAddress.get(address) : -1;
+    const node = app.doc.nodes[app.sel];
+    if (node && node.attempts.length && (newest || !shown.attempts.length)) app.n = node.attempts[node.attempts.length - 1].n; // who looks at the newest goes on to the next
     this.state(true);
     app.refresh();
     if (app.sel >= 0 && JSON.stringify(app.doc.nodes[app.sel]) !== before) renderDetail();
@@ -128,7 +139,7 @@ const live = {
     return list.length > 0 && el("div", { class: "actions" }, list);
   },
 
-  decide(verb, node, a) {
+  async decide(verb, node, a) {
     const words = {
       approve: "Say that the bytes that wait are good. The next build selects them and goes on with what reads them. The word holds for exactly these bytes.",
       deny: "Say that the bytes that wait are not good: the contract rejects them, and the next build runs the task again.",
@@ -137,7 +148,16 @@ const live = {
       pin: "Hold what the task reads now: a retry of it is refused until unpin.",
       unpin: "Let the task go. It goes on reading what it reads.",
     }[verb];
-    this.form(`${verb[0].toUpperCase() + verb.slice(1)} ${node.address}${verb === "select" ? "@" + a.n : ""}`, [el("p", {}, words)], verb, async (why) =>
+    const shown = [];
+    if (node.asks) {
+      try {
+        for (const name of node.asks_outputs) {
+          const t = await this.get("text", { address: node.address, n: node.asks_n, what: "output:" + name });
+          shown.push(el("h3", {}, name), el("pre", { class: "scroll" }, t.binary ? `${bytes(t.size)} that are no text` : t.text));
+        }
+      } catch (err) { return toast(err.message, true); }
+    }
+    this.form(`${verb[0].toUpperCase() + verb.slice(1)} ${node.address}${verb === "select" ? "@" + a.n : ""}`, [el("p", {}, words), ...shown], verb, async (why) =>
       this.post("decide", { verb, address: node.address, n: verb === "select" ? a.n : 0, why, asks: node.asks || "" }));
   },
 
