@@ -336,6 +336,9 @@ func (r *Rescue) salvage(ctx context.Context, l workLine, a *cache.Attempt) (boo
 	if err != nil {
 		return false, nil
 	}
+	if err := r.dropGiven(a, &c); err != nil {
+		return false, err
+	}
 	c.StoppedBy = stoppedByCrash
 	takeKept(&c)
 	if a.Agent.Adapter != "" && r.Usage != nil {
