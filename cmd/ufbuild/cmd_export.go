@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (a *app) exportCommand() *cobra.Command {
 every task. Without --yes it writes nothing and shows what it would do, with the changes
 as a patch. A file is overwritten when it is absent or what an earlier export left; your
 own files and edits need --force. Nothing is ever written into .git or .ufbuild, or
-through a link.`,
+through a link. An export that is killed is finished, or taken back, by the next one.`,
 		Example: `  ufbuild export
   ufbuild export report --yes`,
 		Args:              cobra.ArbitraryArgs,
@@ -50,10 +51,25 @@ func (a *app) runExport(targets []string, f exportFlags) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
+	root, err := os.OpenRoot(s.campaign.Root)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	e := &exporter{root: root, cas: s.store}
 	if f.yes {
 		if s.held, err = a.lock(s.campaign.Root, newID(time.Now()), "export", false); err != nil {
 			return err
 		}
+		said, err := e.resume()
+		if err != nil {
+			return err
+		}
+		if said != "" {
+			fmt.Fprintln(a.err, said)
+		}
+	} else if _, err := root.Lstat(exportNote); err == nil {
+		fmt.Fprintln(a.err, "warning: an export was stopped half-way; with --yes it is finished or taken back first")
 	}
 	files, err := s.exports(targets)
 	if err != nil {
@@ -71,7 +87,7 @@ func (a *app) runExport(targets []string, f exportFlags) error {
 		}
 		return nil
 	}
-	return s.writeExports(files)
+	return e.write(files)
 }
 
 // exports lists every file that the export blocks of the targets stand for.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
-	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -37,13 +35,14 @@ type exportFile struct {
 	entry   cache.Entry
 	state   exportState
 	why     string
+	was     *content // what is there now; nil for nothing
 }
 
 // content is what a file holds, or where a link leads.
 type content struct {
-	kind   cache.EntryKind
-	digest digest.Digest
-	target string
+	Kind   cache.EntryKind `json:"kind"`
+	Digest digest.Digest   `json:"digest,omitzero"`
+	Target string          `json:"target,omitempty"`
 }
 
 func contentOf(e cache.Entry) content { return content{e.Kind, e.Digest, e.Target} }
@@ -131,6 +130,8 @@ func (s *session) stand(x *exportFile, former map[content]bool) error {
 	case err != nil:
 		return fmt.Errorf("export: %w", err)
 	}
+	was := contentOf(have)
+	x.was = &was
 	switch {
 	case have.Kind == cache.Dir:
 		x.state, x.why = exportRefused, "a directory is there"
@@ -230,67 +231,4 @@ func (s *session) exportChange(x exportFile) (*fileChange, error) {
 	c.old = old
 	c.compare()
 	return c, nil
-}
-
-// exportPrefix begins the names of files that are being written.
-const exportPrefix = ".ufbuild-export-"
-
-// writeExports writes all files beside their places, and only then gives them their names.
-func (s *session) writeExports(files []exportFile) (err error) {
-	root, err := os.OpenRoot(s.campaign.Root)
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	temps := map[string]string{}
-	defer func() {
-		for _, temp := range temps { // those of a failed export
-			_ = effect.RemoveIn(root, temp)
-		}
-	}()
-	for i, x := range files {
-		if x.state == exportSame {
-			continue
-		}
-		temp := path.Join(path.Dir(x.to), fmt.Sprintf("%s%d", exportPrefix, i))
-		if err := s.writeExport(root, x, temp); err != nil {
-			return fmt.Errorf("export %s: %w", x.to, err)
-		}
-		temps[x.to] = temp
-	}
-	for _, to := range slices.Sorted(maps.Keys(temps)) {
-		if err := effect.RenameIn(root, temps[to], to); err != nil {
-			return fmt.Errorf("export %s: %w", to, err)
-		}
-		delete(temps, to)
-	}
-	return nil
-}
-
-func (s *session) writeExport(root *os.Root, x exportFile, temp string) error {
-	if err := effect.MkdirAllIn(root, path.Dir(x.to), 0o755); err != nil {
-		return err
-	}
-	_ = effect.RemoveIn(root, temp) // of an export that was killed
-	if x.entry.Kind == cache.Link {
-		return effect.SymlinkIn(root, x.entry.Target, temp)
-	}
-	mode := fs.FileMode(0o644)
-	if x.entry.Mode&0o100 != 0 {
-		mode = 0o755
-	}
-	r, err := s.store.Open(x.entry.Digest)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }()
-	f, err := effect.OpenIn(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }
