@@ -23,12 +23,14 @@ func (f *Files) findLarge(at string, names []string) error {
 	if !f.hasAttributes(at, names) {
 		return nil
 	}
-	large, err := f.lsFiles(at, ":(attr:filter=lfs)")
+	said, err := f.git(at, strings.Join(names, "\x00"), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}
-	for _, name := range large {
-		f.large[path.Join(at, name)] = true
+	for ; len(said) >= 3; said = said[3:] { // path, attribute, value
+		if said[2] == "lfs" {
+			f.large[path.Join(at, said[0])] = true
+		}
 	}
 	return nil
 }

@@ -190,10 +190,15 @@ func (f *Files) nested(dir string) ([]string, error) {
 	return f.gitFiles(dir)
 }
 
-// lsFiles asks git for the files of a working tree, or those that a pathspec names.
-func (f *Files) lsFiles(at string, spec ...string) ([]string, error) {
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
-	cmd.Args = append(cmd.Args, spec...)
+// lsFiles asks git for the files of a working tree.
+func (f *Files) lsFiles(at string) ([]string, error) {
+	return f.git(at, "", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+}
+
+// git asks git, in a directory below the root, for an answer whose parts end in NUL.
+func (f *Files) git(at, stdin string, args ...string) ([]string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Dir = filepath.Join(f.root, filepath.FromSlash(at))
 	// In a git hook GIT_DIR and its kin speak of another repository or index.
 	for _, v := range cmd.Environ() {
@@ -211,8 +216,8 @@ func (f *Files) lsFiles(at string, spec ...string) ([]string, error) {
 		return nil, errors.New("list project files: the root is a git working tree, but there is no git program\nhint: install git, or use workspace mode \"inputs\"")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list project files: git ls-files: %w: %s", err, strings.TrimSpace(stderr.String()))
+		return nil, fmt.Errorf("list project files: git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
-	names := strings.Split(string(out), "\x00")
-	return names[:len(names)-1], nil
+	parts := strings.Split(string(out), "\x00")
+	return parts[:len(parts)-1], nil
 }
