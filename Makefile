@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 20s
 BENCH ?= .
 
-.PHONY: build man test check golden fuzz bench crash
+.PHONY: build man test check golden fuzz bench crash test-agents
 
 build: ## the program at bin/ufbuild
 	$(GO) build -o bin/ufbuild ./cmd/ufbuild
@@ -41,3 +41,11 @@ crash: ## the tests of docs/reliability.md in full; the usual tests run a part o
 	$(GO) test ./cmd/ufbuild -run 'TestCrash|Signal|Grace|Killed|Limits|Prefix|Damaged|Half|Full|ReadOnly|Removed|Input|Second|Dead' \
 	  -points 0 -kills 1000 -scribbles 10000 -together 20s -count 1 -timeout 60m -v
 	$(GO) test ./cache/... ./executor/local ./executor/place -run 'Crash|Kill|Torn|Flipped|NoSpace|Damage|Mends' -count 1 -v
+
+AGENTS_DIR ?= /tmp/ufbuild-agents
+AGENTS ?= @anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai
+
+test-agents: ## the adapters with the real programs from npm, against a model server on loopback
+	mkdir -p $(AGENTS_DIR)
+	npm install --no-audit --no-fund --prefix $(AGENTS_DIR) $(AGENTS)
+	$(GO) test ./cmd/ufbuild -run TestRealAgents -agents $(AGENTS_DIR) -count 1 -timeout 30m -v

@@ -194,6 +194,39 @@ func (d *Decider) storeCompared(a *Action) error {
 	return nil
 }
 
+// layContracts puts the contracts of an action into its workspace, for "ufbuild contract check" there.
+func (b *Builder) layContracts(inv *Invocation, a *Action) error {
+	bundle := contract.Bundle{Outputs: a.Contracts}
+	for i := range a.Compared {
+		bundle.Compared = append(bundle.Compared, a.inWorkspace(&a.Compared[i]))
+	}
+	packed, err := bundle.Pack(ContractFiles{b.Sources})
+	if err != nil {
+		return err
+	}
+	for _, p := range packed {
+		inv.Files = append(inv.Files, File(p))
+	}
+	return nil
+}
+
+// inWorkspace says where the agent finds a document that its outputs are compared with. One that does not
+// flow in is not there, and the bundle does not bring it: its bytes are not in the key.
+func (a *Action) inWorkspace(c *Compared) contract.BundleDocument {
+	doc := contract.BundleDocument{Name: c.Name, State: c.State, Why: c.Why, Lines: c.Lines, Path: c.File}
+	if c.State != contract.There || c.File != "" {
+		return doc
+	}
+	for _, in := range a.Inflows {
+		if in.Mount != "" && !in.Tree && !in.Absent && in.Digest == c.Digest {
+			doc.Path = in.Mount
+			return doc
+		}
+	}
+	doc.State, doc.Why = contract.Gone, "it is not in this workspace, and is compared with at the end"
+	return doc
+}
+
 // pending names the node that has to run before the action can be judged.
 func (a *Action) pending() (until lang.Address, is bool) {
 	for i := range a.Compared {

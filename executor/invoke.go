@@ -135,6 +135,9 @@ func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, dec *Dec
 	if dec.Feedback != nil {
 		dec.Feedback.lay(inv, a)
 	}
+	if err := b.layContracts(inv, a); err != nil {
+		return err
+	}
 	inv.Env = b.environment(a, at, cmd.Env)
 	inv.Outputs = slices.Concat(a.Outputs, keptSpecs(agent.UsagePath), keptSpecs(cmd.Files...))
 	return nil

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/cache"
-	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/contract"
@@ -36,8 +32,9 @@ func (a *app) contractCommand() *cobra.Command {
 		Use:   "check NAME FILE",
 		Short: "Check a file against a contract of the campaign",
 		Long: `Says everything that contract NAME finds wrong with FILE, with the same rules that
-judge the output of a task. An agent can run it on its own draft: inside a
-workspace UF_CAMPAIGN names the campaign. Exit 0 when the file passes, 1 when not.`,
+judge the output of a task. An agent can run it on its own draft: a workspace holds
+the contracts of its task, so the campaign need not be reachable from there. For a
+contract of kind tree FILE is a directory. Exit 0 when the file passes, 1 when not.`,
 		Example: `  ufbuild contract check findings findings.json
   ufbuild contract check note draft.md --json`,
 		Args: usageArgs(cobra.ExactArgs(2)),
@@ -47,25 +44,7 @@ workspace UF_CAMPAIGN names the campaign. Exit 0 when the file passes, 1 when no
 }
 
 func (a *app) checkContract(name, file string) error {
-	if a.dir == "" && a.file == "" {
-		a.dir = a.getenv(executor.CampaignVariable)
-	}
-	l, err := a.loadSound(false)
-	if err != nil {
-		return err
-	}
-	c, ok := l.campaign.Contract(name)
-	if !ok {
-		var names []string
-		for _, c := range l.campaign.Contracts {
-			names = append(names, c.Name)
-		}
-		if meant := lang.Suggest(name, names); meant != "" {
-			return usageErrorf("there is no contract %q; did you mean %q?", name, meant)
-		}
-		return usageErrorf("there is no contract %q", name)
-	}
-	v, err := a.judgeFile(l, c, file)
+	v, err := a.judgeDraft(name, file)
 	if err != nil {
 		return err
 	}
@@ -78,6 +57,35 @@ func (a *app) checkContract(name, file string) error {
 		return exit(exitFailed)
 	}
 	return err
+}
+
+// judgeDraft judges a file by the contracts of the attempt whose workspace this is, else by those of the
+// campaign.
+func (a *app) judgeDraft(name, file string) (cache.Verdict, error) {
+	if w := a.workspaceHere(); w != nil {
+		if i := w.output(name, file); i >= 0 {
+			return a.judgeInWorkspace(w, i, file)
+		}
+	}
+	if a.dir == "" && a.file == "" {
+		a.dir = a.getenv(executor.CampaignVariable)
+	}
+	l, err := a.loadSound(false)
+	if err != nil {
+		return cache.Verdict{}, err
+	}
+	c, ok := l.campaign.Contract(name)
+	if !ok {
+		var names []string
+		for _, c := range l.campaign.Contracts {
+			names = append(names, c.Name)
+		}
+		if meant := lang.Suggest(name, names); meant != "" {
+			return cache.Verdict{}, usageErrorf("there is no contract %q; did you mean %q?", name, meant)
+		}
+		return cache.Verdict{}, usageErrorf("there is no contract %q", name)
+	}
+	return a.judgeFile(l, c, file)
 }
 
 func (a *app) printVerdict(file string, v cache.Verdict) {
@@ -94,18 +102,22 @@ func (a *app) printVerdict(file string, v cache.Verdict) {
 	}
 }
 
-// judgeFile judges a file as if it had been captured as an output.
+// judgeFile judges a file as if it had been captured as an output. What it is compared with in other tasks
+// is not looked for.
 func (a *app) judgeFile(l *loaded, c *lang.Contract, file string) (cache.Verdict, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return cache.Verdict{}, usageErrorf("read draft: %w", err)
+	out := lang.Output{Name: c.Name, Path: filepath.Base(file), Contract: c}
+	if c.Kind == "tree" {
+		out.Path, out.Tree = "", []string{"**"}
 	}
-	s := contract.Subject{
-		Output:   lang.Output{Name: c.Name, Path: filepath.Base(file), Contract: c},
-		Captured: cache.Output{Name: c.Name, Exists: true, Digest: digest.Of(b), Mode: 0o644},
-		Open:     func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil },
+	s, err := draftOf(out, file)
+	if err != nil {
+		return cache.Verdict{}, err
+	}
+	var others []contract.Document
+	for _, name := range contract.Others([]lang.Output{out}) {
+		others = append(others, contract.Document{Name: name, State: contract.Gone, Why: "only a build knows it"})
 	}
 	files := source.Open(l.campaign.Root, "")
 	p := contract.Process{Files: executor.ContractFiles{Files: files}, Path: a.getenv("PATH")}
-	return contract.Judge(a.context(), []contract.Subject{s}, p.Validate)
+	return contract.Judge(a.context(), []contract.Subject{s}, p.Validate, others...)
 }

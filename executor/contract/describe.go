@@ -50,9 +50,11 @@ func describeContract(b *strings.Builder, o lang.Output, c *lang.Contract) {
 	if len(c.Validate) > 0 {
 		item(b, "It is also checked by the command `%s`.", strings.Join(c.Validate, " "))
 	}
-	if o.Path != "" {
-		item(b, "Check your draft with `ufbuild contract check %s %s`.", c.Name, o.Path)
+	draft := o.Path
+	if draft == "" {
+		draft = "."
 	}
+	item(b, "Check your draft with `ufbuild contract check %s %s`.", c.Name, draft)
 	if s := shownSchema(c.SchemaDoc); s != "" {
 		fmt.Fprintf(b, "- It must be valid under this JSON Schema:\n\n```json\n%s\n```\n", s)
 	} else if len(c.SchemaDoc) > 0 {

@@ -87,6 +87,15 @@ func Judge(ctx context.Context, subjects []Subject, run Validate, others ...Docu
 	return j.verdict(), nil
 }
 
+// JudgeOutput judges one output of an attempt; the others are there to be compared with.
+func JudgeOutput(ctx context.Context, subjects []Subject, i int, run Validate, others ...Document) (cache.Verdict, error) {
+	j := &judging{ctx: ctx, subjects: subjects, others: others, run: run, docs: map[string]*document{}}
+	if err := j.subject(&subjects[i]); err != nil {
+		return cache.Verdict{}, fmt.Errorf("judge output %q: %w", subjects[i].Output.Name, err)
+	}
+	return j.verdict(), nil
+}
+
 // judging is the state of one call of Judge.
 type judging struct {
 	ctx      context.Context
