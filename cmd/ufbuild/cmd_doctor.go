@@ -21,10 +21,12 @@ func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at what a build finds on this machine",
-		Long: `Lists the programs of agents with their versions, what the campaign here needs and
-does not find, where the store is and how much room it has, what the kernel offers,
-and which limits of a task it can enforce. It starts programs only to ask for their
-version, and itself to try a limit, and writes nothing. The exit code is 6 when a build would miss something.`,
+		Long: `Lists the programs of agents with their versions and kinds of login, what the
+campaign here needs and does not find, whether its contracts can be judged, where
+the store is and how much room it has, what the kernel offers, and which limits of
+a task it can enforce. It starts programs to ask for their version, validate
+commands to see that they can run, and itself to try a limit; it leaves nothing
+behind. The exit code is 6 when a build would miss something.`,
 		Example: `  ufbuild doctor
   ufbuild doctor --json | jq '.findings[] | select(.state == "missing")'`,
 		RunE: func(*cobra.Command, []string) error { return a.runDoctor() },
@@ -33,7 +35,7 @@ version, and itself to try a limit, and writes nothing. The exit code is 6 when 
 
 // finding is one thing that doctor looked at.
 type finding struct {
-	Part  string `json:"part"`  // agents, campaign, store, kernel or sandbox
+	Part  string `json:"part"`  // agents, login, campaign, contracts, store, kernel or sandbox
 	Name  string `json:"name"`  // of the program or feature
 	State string `json:"state"` // ok; absent: nobody here needs it; missing: a build needs it
 	Words string `json:"words,omitempty"`
@@ -49,6 +51,8 @@ func (a *app) runDoctor() error {
 	}
 	found := a.agentPrograms(campaign)
 	found = append(found, a.campaignNeeds(campaign)...)
+	found = append(found, a.loginFindings(campaign)...)
+	found = append(found, a.contractFindings(l)...)
 	found = append(found, a.storeFindings(l)...)
 	found = append(found, kernelFindings()...)
 	found = append(found, a.sandboxFindings(l)...)
@@ -140,7 +144,8 @@ func (a *app) campaignNeeds(c *lang.Campaign) []finding {
 	}
 	out := []finding{{Part: "campaign", Name: "git", State: git}}
 	if a.onPath("git") {
-		out[0].State = "ok"
+		out[0] = a.agentProgram("git", false)
+		out[0].Part = "campaign"
 	}
 	for _, name := range names {
 		f := finding{Part: "campaign", Name: name, State: "ok"}
@@ -179,7 +184,7 @@ func (a *app) storeFindings(l *loaded) []finding {
 			room.State = "missing"
 		}
 	}
-	return []finding{place, room}
+	return []finding{place, room, syncFinding(at)}
 }
 
 // lowRoom is less than one attempt over a larger repository takes.

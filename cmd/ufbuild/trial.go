@@ -71,18 +71,23 @@ func contractProblem(c *lang.Contract, problem string, s lang.Severity) lang.Dia
 // brokenTooling runs the validate commands of all contracts over what they say is good.
 func (a *app) brokenTooling(l *loaded) lang.Diagnostics {
 	var ds lang.Diagnostics
-	files := source.Open(l.campaign.Root, "")
 	for _, u := range contractUses(l.campaign) {
-		p := contract.Process{Files: executor.ContractFiles{Files: files}, Path: a.getenv("PATH"), Timeout: contract.TimeoutFor(u.out.Contract)}
-		problems, err := contract.Trial{Run: p.Validate}.Try(a.context(), u.out)
-		if err != nil {
-			problems = append(problems, err.Error())
-		}
-		for _, p := range problems {
+		for _, p := range a.tryTooling(l, u) {
 			ds = append(ds, contractProblem(u.out.Contract, p, lang.Warning))
 		}
 	}
 	return ds
+}
+
+// tryTooling tries one contract with its validate command, without the inputs of any attempt.
+func (a *app) tryTooling(l *loaded, u tried) []string {
+	files := source.Open(l.campaign.Root, "")
+	p := contract.Process{Files: executor.ContractFiles{Files: files}, Path: a.getenv("PATH"), Timeout: contract.TimeoutFor(u.out.Contract)}
+	problems, err := contract.Trial{Run: p.Validate}.Try(a.context(), u.out)
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	return problems
 }
 
 // checkTooling tries the contracts of what a build may run before it runs anything: a validate command that
