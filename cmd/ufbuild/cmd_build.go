@@ -34,6 +34,8 @@ type buildFlags struct {
 	budget          float64 // dollars; 0: as the campaign says
 	logs            string
 	events          string   // file for events, "-" for standard output
+	trace           string   // file for a trace
+	summary         string   // file for a summary in Markdown
 	stamp           bool     // the nodes are those that targets name, so the answer may be remembered
 	targets         []string // as the user named them
 	unpaid          string   // why prompts are not started; "": they are
@@ -52,11 +54,13 @@ func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs.Float64Var(&f.budget, "budget", 0, "start nothing paid above this many `USD`, counted since all was fresh")
 	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show, `MODE`: full, new, errors or none")
 	fs.StringVar(&f.events, "events", "", "write every event to `FILE`, one JSON document a line; - is standard output")
+	fs.StringVar(&f.trace, "trace", "", "write a trace to `FILE`, which ui.perfetto.dev and chrome://tracing open")
+	fs.StringVar(&f.summary, "summary", "", "write what came of it to `FILE` in Markdown; the file of $GITHUB_STEP_SUMMARY is added to")
 }
 
 // listened reports whether somebody wants to hear more of a build than its result.
 func (f *buildFlags) listened() bool {
-	return f.events != "" || f.logs == "full"
+	return f.events != "" || f.trace != "" || f.summary != "" || f.logs == "full"
 }
 
 func (f *buildFlags) check() error {
@@ -182,7 +186,10 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	base, only := s.toBase(ids)
 	b.Only = only
 	sum, err := b.Run(a.context(), base)
-	a.warn(reports.close()) // the terminal is needed for the summary
+	a.warn(reports.close()) // the terminal is needed for the result
+	if reports.summary != nil {
+		a.warn(reports.summary.write(&sum, spent))
+	}
 	s.graph = sum.Graph
 	if idle(&sum) {
 		accounts.Forget()

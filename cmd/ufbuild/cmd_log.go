@@ -17,17 +17,29 @@ import (
 func (a *app) logCommand() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
-		Use:   "log TARGET[@N]",
+		Use:   "log [TARGET[@N]…]",
 		Short: "Print what an attempt printed",
 		Long: `Prints standard output and error of an attempt: the running one, else the newest
 one, or attempt N of "ufbuild show TARGET --history". Logs of failed, rejected and
-interrupted attempts are kept like any other.`,
+interrupted attempts are kept like any other.
+
+With -f it goes on until the attempt ends. With -f and several targets, or none for
+all, it follows whatever runs until the build ends, each line with its task.`,
 		Example: `  ufbuild log fuzz
   ufbuild log fuzz -f        follow it while it runs
+  ufbuild log -f             follow everything that runs
   ufbuild log 'fuzz@2'`,
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.runLog(args[0], follow) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1:
+				return a.runLog(args[0], follow)
+			case follow:
+				return a.followAll(args)
+			}
+			return usageErrorf("log needs one target, or -f to follow several\nhint: ufbuild status lists the tasks")
+		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the attempt ends")
 	// Declared again without its letter, which follow has here as in tail and kubectl.

@@ -13,14 +13,15 @@ import (
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
+	"github.com/ufbuild/ufbuild/executor/journal"
 )
 
-// reportFile is where a report goes unless -o says otherwise.
-const reportFile = "ufbuild-report.html"
+// reportFile is where a report goes unless -o says otherwise: a place that no task sees, or each report would
+// make every prompt stale that works on the repository.
+const reportFile = journal.Dir + "/report.html"
 
 func (a *app) reportCommand() *cobra.Command {
-	var build string
-	output := reportFile
+	var build, output string
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write a page that shows a build, as one file",
@@ -36,7 +37,7 @@ texts are cut, and say so.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&build, "build", "", "open with the build `ID` instead of the newest; \"ufbuild cost --by build\" lists them")
-	fs.StringVarP(&output, "output", "o", output, "write to `FILE`; - is standard output")
+	fs.StringVarP(&output, "output", "o", "", "write to `FILE`, else "+reportFile+" of the campaign; - is standard output")
 	return cmd
 }
 
@@ -46,6 +47,18 @@ func (a *app) runReport(build, output string) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
+	switch output {
+	case "":
+		output = joinSlash(fromHere(s.campaign.Root), reportFile)
+		if err := os.MkdirAll(filepath.Join(s.campaign.Root, journal.Dir), 0o755); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+	case "-":
+	default:
+		if err := s.checkReportFile("output", output); err != nil {
+			return err
+		}
+	}
 	p, err := s.page("report", build)
 	if err != nil {
 		return err

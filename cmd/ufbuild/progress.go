@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/live"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/trace"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
 )
@@ -20,6 +22,7 @@ import (
 // reporting is everything that hears the events of a build. After close the terminal is as it was.
 type reporting struct {
 	sink    event.Sink
+	summary *summary // nil: none is wanted
 	closers []func() error
 	once    sync.Once
 	err     error
@@ -39,8 +42,16 @@ func (r *reporting) close() error {
 func (s *session) report(f buildFlags, build string) (*reporting, error) {
 	a := s.app
 	r := &reporting{}
+	for flag, name := range map[string]string{"events": f.events, "trace": f.trace, "summary": f.summary} {
+		if name == "" || name == "-" {
+			continue
+		}
+		if err := s.checkReportFile(flag, name); err != nil {
+			return nil, err
+		}
+	}
 	sinks := []event.Sink{a.progressSink(s, f, build, r)}
-	for _, open := range []func(buildFlags, *reporting) (event.Sink, error){a.eventsSink} {
+	for _, open := range []func(buildFlags, *reporting) (event.Sink, error){a.eventsSink, a.traceSink, a.telemetrySink, a.summarySink} {
 		sink, err := open(f, r)
 		if err != nil {
 			return nil, errors.Join(err, r.close())
@@ -182,6 +193,47 @@ func (a *app) eventsSink(f buildFlags, r *reporting) (event.Sink, error) {
 	}
 	r.closers = append(r.closers, file.Close)
 	return jsonSink(file), nil
+}
+
+// traceSink writes a trace that Chrome and Perfetto open.
+func (a *app) traceSink(f buildFlags, r *reporting) (event.Sink, error) {
+	if f.trace == "" {
+		return nil, nil
+	}
+	file, err := createReport("trace", f.trace)
+	if err != nil {
+		return nil, err
+	}
+	c := trace.NewChrome(file)
+	r.closers = append(r.closers, func() error {
+		if err := errors.Join(c.Close(), file.Close()); err != nil {
+			return fmt.Errorf("write trace: %w", err)
+		}
+		return nil
+	})
+	return c, nil
+}
+
+// telemetrySink sends to a collector of OpenTelemetry when the environment names one.
+func (a *app) telemetrySink(_ buildFlags, r *reporting) (event.Sink, error) {
+	c, wanted, err := trace.Environ(a.getenv)
+	if err != nil {
+		return nil, usageErrorf("%w", err)
+	}
+	if !wanted {
+		return nil, nil
+	}
+	o := trace.NewOTLP(c)
+	r.closers = append(r.closers, o.Close)
+	return o, nil
+}
+
+func (a *app) summarySink(f buildFlags, r *reporting) (event.Sink, error) {
+	var err error
+	if r.summary, err = a.summaryOf(f); r.summary == nil {
+		return nil, err
+	}
+	return r.summary, err
 }
 
 // createReport makes a file that a flag names, before a build begins.
