@@ -71,6 +71,7 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpRename, func() error { return Renameat(fd, "file", fd, "new") }},
 		{OpRename, func() error { return Renameat2(fd, "file", fd, "new", 0) }},
 		{OpLink, func() error { return Link(at("file"), at("new")) }},
+		{OpLink, func() error { return Linkat(int(h.Fd()), fd, "new") }},
 		{OpSymlink, func() error { return Symlink("file", at("new")) }},
 		{OpSymlink, func() error { return SymlinkIn(root, "file", "new") }},
 		{OpSymlink, func() error { return Symlinkat("file", fd, "new") }},

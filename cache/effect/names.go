@@ -2,6 +2,7 @@ package effect
 
 import (
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +45,14 @@ func Link(from, to string) error {
 		return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
 	}
 	return os.Link(from, to)
+}
+
+// Linkat gives the open file from another name.
+func Linkat(from, toDir int, to string) error {
+	if err := Before(OpLink, to); err != nil {
+		return err
+	}
+	return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(from), toDir, to, unix.AT_SYMLINK_FOLLOW)
 }
 
 // Symlink is os.Symlink.

@@ -223,7 +223,7 @@ func (e *exporter) syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(effect.SyncHandle(d), d.Close())
 }
 
 // writeTemp writes one file or link beside its place.

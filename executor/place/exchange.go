@@ -42,7 +42,11 @@ func settle(want []cache.Entry) ([]cache.Entry, error) {
 func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, err error) {
 	stage := stageDir + "/" + strconv.FormatInt(p.stages.Add(1), 10)
 	stagePath := filepath.Join(p.dir.Name(), filepath.FromSlash(stage))
-	if err := p.build(stage, want); err != nil {
+	old := instance
+	if _, err := os.Lstat(filepath.Join(p.dir.Name(), filepath.FromSlash(instance))); err != nil {
+		old = ""
+	}
+	if err := p.build(stage, old, want); err != nil {
 		return nil, errors.Join(err, workspace.Remove(stagePath))
 	}
 	parent, base, err := p.parent(instance)
@@ -143,8 +147,9 @@ func (p *Placer) parent(instance string) (fd int, base string, err error) {
 }
 
 // build makes a directory with the given content. Nobody else writes to it, so nothing in it can lead
-// elsewhere: links are made last.
-func (p *Placer) build(stage string, want []cache.Entry) error {
+// elsewhere: links are made last. Files that lie in old already, a directory that is about to go or "", are not
+// written again.
+func (p *Placer) build(stage, old string, want []cache.Entry) error {
 	if err := effect.Mkdirat(p.fd(), stage, 0o755); err != nil {
 		return err
 	}
@@ -153,11 +158,16 @@ func (p *Placer) build(stage string, want []cache.Entry) error {
 		if err := p.buildDirs(stage, &want[i], made); err != nil {
 			return err
 		}
-		if want[i].Kind == cache.File {
-			if err := p.buildFile(stage, &want[i]); err != nil {
-				return err
-			}
+	}
+	err := workspace.Each(len(want), func(i int) error {
+		e := &want[i]
+		if e.Kind != cache.File || old != "" && p.keepFile(old, stage, e) {
+			return nil
 		}
+		return p.buildFile(stage, e)
+	})
+	if err != nil {
+		return err
 	}
 	for i := range want {
 		if e := &want[i]; e.Kind == cache.Link {
@@ -194,6 +204,26 @@ func (p *Placer) buildDirs(stage string, e *cache.Entry, made map[string]bool) e
 		}
 	}
 	return nil
+}
+
+// keepFile gives a file that is in place and as it should be a second name in the stage, and reports whether it did.
+// A file that has a second name already is not ours alone, and one behind a link is not ours at all.
+func (p *Placer) keepFile(old, stage string, e *cache.Entry) bool {
+	f, err := p.files.Entry(path.Join(p.out, old, e.Path))
+	if err != nil || f.Target != "" || f.Digest != e.Digest || f.Mode != e.Mode {
+		return false
+	}
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS}
+	fd, err := unix.Openat2(p.fd(), old+"/"+e.Path, &how)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Nlink != 1 || int(st.Uid) != os.Getuid() {
+		return false
+	}
+	return effect.Linkat(fd, p.fd(), stage+"/"+e.Path) == nil
 }
 
 func (p *Placer) buildFile(stage string, e *cache.Entry) error {

@@ -243,7 +243,7 @@ func (c *capture) tree(o Output) (cache.Output, error) {
 		problems []string
 	}
 	all := make([]taken, len(found))
-	err := each(len(found), func(i int) error {
+	err := Each(len(found), func(i int) error {
 		one := *c // with problems of its own, so that their order is that of the paths
 		one.out.Problems = nil
 		var err error

@@ -265,7 +265,7 @@ func (l *layer) layFiles(stamps []stamp) error {
 		defer root.Close()
 		l.root = int(root.Fd())
 	}
-	return each(len(l.items), func(i int) error {
+	return Each(len(l.items), func(i int) error {
 		if l.items[i].kind != cache.File {
 			return nil
 		}
@@ -279,8 +279,8 @@ func (l *layer) layFiles(stamps []stamp) error {
 // costs about 20 µs, starting goroutines about 5.
 const spreadFrom = 16
 
-// each calls do for 0..n-1 and returns the error of the lowest index that failed.
-func each(n int, do func(i int) error) error {
+// Each calls do for 0..n-1, on all processors when they are many, and returns the error of the lowest index that failed.
+func Each(n int, do func(i int) error) error {
 	workers := min(runtime.GOMAXPROCS(0), n/spreadFrom)
 	if workers < 2 {
 		for i := range n {
