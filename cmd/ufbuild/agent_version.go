@@ -63,9 +63,12 @@ func (v *agentVersions) of(ag *lang.Agent) (string, error) {
 	return a.said, nil
 }
 
-// mayAsk reports whether the version of an agent is recorded. A program behind the adapter exec is asked only
-// where the campaign declares version: who knows what it does with an argument it does not know.
-func (v *agentVersions) mayAsk(ag *lang.Agent) bool { return ag.Adapter != "exec" || ag.Asks }
+// mayAsk reports whether the version of an agent is recorded. A program behind the adapter exec, and one that is
+// started by another (npx, sh), is asked only where the campaign declares version: who knows what it does with an
+// argument it does not know, or whose version that is.
+func (v *agentVersions) mayAsk(ag *lang.Agent) bool {
+	return ag.Asks || ag.Adapter != "exec" && len(ag.Command) <= 1
+}
 
 // says returns what is recorded of an agent's version.
 func (v *agentVersions) says(ag *lang.Agent) string {

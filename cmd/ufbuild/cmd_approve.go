@@ -36,8 +36,8 @@ func (a *app) denyCommand() *cobra.Command {
 	cmd := a.wordCommand(true)
 	cmd.Use, cmd.Short = "deny TARGET", "Say that what waits for a person is not good"
 	cmd.Long = `Shows the bytes that wait, asks, and records that they are not good: the contract
-rejects them, and the next build runs the task again. Nothing is lost: approve
-takes the word back.`
+rejects them, and the next build runs the task again. Nothing is lost: approve, or
+undo, takes the word back.`
 	cmd.Example = `  ufbuild deny strategy --why "it is about another contract"`
 	return cmd
 }
@@ -80,7 +80,7 @@ func (a *app) runWord(target string, f approveFlags) error {
 		if err := a.confirm(f.verb()+" these bytes of "+addr.String()+"?", f.yes); err != nil {
 			return err
 		}
-		said := journal.Approval{Denied: f.denied, Who: a.who(), Why: f.why, Time: time.Now()}
+		said := journal.Approval{ID: newID(time.Now()), Denied: f.denied, Who: a.who(), Why: f.why, Time: time.Now()}
 		if err := j.Append(journal.Approved(addr, at.Key, at.Ordinal, outputs, said)); err != nil {
 			return err
 		}

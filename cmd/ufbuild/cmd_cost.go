@@ -34,7 +34,7 @@ func (s *session) costBy(by string) func(ledger.Entry) string {
 }
 
 func (a *app) costCommand() *cobra.Command {
-	by := "task"
+	by, decisions := "task", false
 	cmd := &cobra.Command{
 		Use:   "cost",
 		Short: "Say what was spent and what was saved",
@@ -47,6 +47,9 @@ a build writes.`,
   ufbuild cost --by day
   ufbuild cost --by build --json | jq '.rows[-1]'`,
 		RunE: func(*cobra.Command, []string) error {
+			if decisions {
+				return a.showDecisions()
+			}
 			if err := oneOf("by", by, append(slices.Sorted(maps.Keys(costBy)), byGroup)...); err != nil {
 				return err
 			}
@@ -54,6 +57,8 @@ a build writes.`,
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", by, "add up by `WHAT`: task, group, profile, pool, build or day")
+	cmd.Flags().BoolVar(&decisions, "decisions", false, "list what persons decided instead: who, when and why")
+	cmd.MarkFlagsMutuallyExclusive("by", "decisions")
 	return cmd
 }
 

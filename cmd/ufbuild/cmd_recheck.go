@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 func (a *app) recheckCommand() *cobra.Command {
 	var wait bool
+	var why string
 	cmd := &cobra.Command{
 		Use:   "recheck TARGET…",
 		Short: "Judge stored outputs again, without running anything",
@@ -23,23 +25,28 @@ included, also where a verdict is recorded: a check may have been wrong that day
 No agent is paid. An edited contract needs no recheck: plan and build judge by it
 by themselves. The exit code is 1 when a target does not pass.`,
 		Example: `  ufbuild recheck strategy
-  ufbuild recheck @failed`,
+  ufbuild recheck @failed --why "the linter was broken that day"`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTargets,
-		RunE:              func(_ *cobra.Command, targets []string) error { return a.runRecheck(targets, wait) },
+		RunE:              func(_ *cobra.Command, targets []string) error { return a.runRecheck(targets, why, wait) },
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait while another ufbuild holds the campaign")
+	cmd.Flags().StringVar(&why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
 }
 
-func (a *app) runRecheck(targets []string, wait bool) error {
-	judge := func(s *session, _ *journal.Journal) error {
+func (a *app) runRecheck(targets []string, why string, wait bool) error {
+	id := newID(time.Now())
+	var stands error // the exit code: how the targets stand
+	judge := func(s *session, j *journal.Journal) error {
 		ids, err := s.selectTargets(targets)
 		if err != nil {
 			return err
 		}
 		asked := map[lang.Address]bool{}
+		var names []lang.Address
 		for _, id := range ids {
+			names = append(names, s.graph.Node(id).Address)
 			asked[s.graph.Node(id).Address] = true
 		}
 		base, only := s.toBase(ids)
@@ -49,9 +56,19 @@ func (a *app) runRecheck(targets []string, wait bool) error {
 		if err != nil {
 			return err
 		}
-		return a.rechecked(&sum, asked)
+		rec := journal.Rechecked(id, a.who(), why, names)
+		rec.Time = time.Now()
+		if err := errors.Join(j.Append(rec), j.Sync()); err != nil {
+			return err
+		}
+		stands = a.rechecked(&sum, asked)
+		return nil
 	}
-	return a.decideAs("recheck", newID(time.Now()), wait, judge, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+	err := a.decideAs("recheck", id, wait, judge, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+	if err != nil {
+		return err
+	}
+	return stands
 }
 
 // rechecked says how the targets stand now.

@@ -210,6 +210,7 @@ func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journa
 	if err := s.readJournal(); err != nil {
 		return err
 	}
+	a.warn(s.accountDecisions())
 	ids, err := targets(s)
 	if err != nil || f.noBuild || len(ids) == 0 {
 		return err

@@ -15,7 +15,7 @@ func (a *app) undoCommand() *cobra.Command {
 	f := retryFlags{noBuild: true}
 	cmd := &cobra.Command{
 		Use:   "undo",
-		Short: "Take back the last retry, accept, select or pin",
+		Short: "Take back the last retry, accept, select, pin, approve or deny",
 		Long: `Takes back the last decision of a person. Of a retry it brings back what was
 discarded, for its whole cone and without running anything: every task reads again
 what it read before. Attempts made since stay in the store. Tasks that were edited

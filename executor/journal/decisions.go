@@ -10,7 +10,7 @@ import (
 type Decision struct {
 	Attempt // that was retried, chosen or looked at; zero when there was none
 	ID      string
-	Word    string // "retry", "accept", "select", "pin", "unpin", "approve", "deny", "undo"
+	Word    string // "retry", "accept", "select", "pin", "unpin", "approve", "deny", "recheck", "undo"
 	Undoes  string // undo: the ID of what it took back
 	Who     string
 	Why     string
@@ -29,6 +29,11 @@ func (v *View) decide(r *Record) {
 			if n.Selected > 0 {
 				d.Attempt = Attempt{n.Key, n.Selected}
 			}
+			v.note(n.Address, d)
+		}
+	case kindRecheck:
+		d.Word, d.Attempt = "recheck", Attempt{}
+		for _, n := range r.Nodes {
 			v.note(n.Address, d)
 		}
 	case kindRuling:

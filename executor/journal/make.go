@@ -35,7 +35,7 @@ func Retried(id, who, why string, targets []string, nodes []Node) Record {
 
 // Approved says what a person thinks of the bytes that outputs names.
 func Approved(a lang.Address, k cache.Key, n int, outputs digest.Digest, said Approval) Record {
-	return Record{Kind: kindApproval, Address: a, Key: k, Ordinal: n, Outputs: outputs, Denied: said.Denied, Who: said.Who, Why: said.Why, Time: said.Time}
+	return Record{Kind: kindApproval, ID: said.ID, Address: a, Key: k, Ordinal: n, Outputs: outputs, Denied: said.Denied, Who: said.Who, Why: said.Why, Time: said.Time}
 }
 
 // Ruled is what a person said of an attempt.
@@ -55,4 +55,13 @@ func Unruled(id, who string, r Ruling) Record {
 // Undone takes back the retry r as a whole.
 func Undone(id, who string, r Retry) Record {
 	return Record{Kind: kindUndo, ID: id, Who: who, Undoes: r.ID, Nodes: r.Nodes}
+}
+
+// Rechecked says that who had stored outputs of addresses judged again.
+func Rechecked(id, who, why string, addresses []lang.Address) Record {
+	r := Record{Kind: kindRecheck, ID: id, Who: who, Why: why}
+	for _, a := range addresses {
+		r.Nodes = append(r.Nodes, Node{Address: a})
+	}
+	return r
 }

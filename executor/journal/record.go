@@ -19,6 +19,7 @@ const (
 	kindApproval     = "approval"
 	kindRuling       = "ruling"
 	kindSkipped      = "skipped"
+	kindRecheck      = "recheck"
 )
 
 // Record is one line of the journal: a union, told apart by Kind. Unknown fields are ignored.
@@ -94,6 +95,7 @@ type Skip struct {
 
 // Approval is what a person said of the exact bytes of an address.
 type Approval struct {
+	ID     string
 	Denied bool
 	Who    string
 	Why    string
@@ -109,6 +111,10 @@ const (
 	Select Word = "select" // this attempt instead of another
 	Pin    Word = "pin"    // this attempt stays
 	Unpin  Word = "unpin"  // takes a pin back
+
+	// Of Outputs, in the place of a key:
+	Approve Word = "approve" // these bytes are good
+	Deny    Word = "deny"    // they are not
 )
 
 // Ruling is what a person said of an attempt: it is good for a key of an address. It counts in this
@@ -120,6 +126,7 @@ type Ruling struct {
 	Word    Word
 	For     cache.Key
 	Verdict cache.VerdictKey
+	Outputs digest.Digest // Approve and Deny: the bytes that were looked at
 	Who     string
 	Why     string
 	Time    time.Time

@@ -61,6 +61,34 @@ func (v *View) rule(r *Record) {
 	v.Selected[r.Address], v.Last[r.Address] = s, s
 }
 
+// approve keeps what a person said of bytes. It is a ruling too, so that it can be taken back in its turn.
+func (v *View) approve(r *Record) {
+	said := Approval{ID: r.ID, Denied: r.Denied, Who: r.Who, Why: r.Why, Time: r.Time}
+	v.approvals[approvalKey{r.Address, r.Outputs}] = said
+	if r.ID == "" {
+		return // of an earlier release: nothing could name it
+	}
+	word := Approve
+	if r.Denied {
+		word = Deny
+	}
+	v.Rulings = append(v.Rulings, Ruling{
+		Attempt: Attempt{r.Key, r.Ordinal}, ID: r.ID, Address: r.Address, Word: word, Outputs: r.Outputs,
+		Who: r.Who, Why: r.Why, Time: r.Time, retries: len(v.Retries),
+	})
+}
+
+// unapprove lets what was said before of the same bytes count again.
+func (v *View) unapprove(undone *Ruling) {
+	k := approvalKey{undone.Address, undone.Outputs}
+	delete(v.approvals, k)
+	for _, r := range v.Rulings {
+		if !r.Undone && r.Address == k.address && r.Outputs == k.outputs && (r.Word == Approve || r.Word == Deny) {
+			v.approvals[k] = Approval{ID: r.ID, Denied: r.Word == Deny, Who: r.Who, Why: r.Why, Time: r.Time}
+		}
+	}
+}
+
 // unrule takes back the ruling called id: the address reads what it read before.
 func (v *View) unrule(id string) {
 	for i := range v.Rulings {
@@ -69,6 +97,10 @@ func (v *View) unrule(id string) {
 			continue
 		}
 		r.Undone = true
+		if r.Word == Approve || r.Word == Deny {
+			v.unapprove(r)
+			continue
+		}
 		if r.Before.Ordinal == 0 {
 			delete(v.Selected, r.Address)
 			continue

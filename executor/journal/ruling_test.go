@@ -72,3 +72,33 @@ func TestRulings(t *testing.T) {
 	_, ok = v.RulingOf(addr, now)
 	require.True(t, ok, "it goes on reading what it reads")
 }
+
+// A word about bytes is taken back like any other decision, in the order of all of them.
+func TestApprovalsAreTakenBack(t *testing.T) {
+	a, k, bytes := lang.Address{Task: "a"}, cache.KeyOf([]byte("k")), digest.Of([]byte("b"))
+	said := func(id string, denied bool) Record {
+		return Approved(a, k, 1, bytes, Approval{ID: id, Denied: denied, Who: "ann"})
+	}
+	records := []Record{Selected(a, k, 1, ""), said("d1", true), said("a1", false)}
+	v := Fold(records)
+	last, ok := v.LastRuling()
+	require.True(t, ok)
+	require.Equal(t, Approve, last.Word)
+
+	records = append(records, Unruled("u1", "bob", last))
+	v = Fold(records)
+	got, ok := v.ApprovalOf(a, bytes)
+	require.True(t, ok)
+	require.True(t, got.Denied, "what was said before counts again")
+	require.Equal(t, 1, v.Selected[a].Ordinal, "it selected nothing, so nothing is unselected")
+	require.True(t, v.Decisions[a][1].Undone)
+
+	last, ok = v.LastRuling()
+	require.True(t, ok)
+	require.Equal(t, "d1", last.ID)
+	v = Fold(append(records, Unruled("u2", "bob", last)))
+	_, ok = v.ApprovalOf(a, bytes)
+	require.False(t, ok)
+	_, ok = v.LastRuling()
+	require.False(t, ok)
+}

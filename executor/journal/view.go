@@ -101,7 +101,7 @@ func (v *View) apply(r *Record) {
 	case kindRetry:
 		v.retry(r)
 	case kindApproval:
-		v.approvals[approvalKey{r.Address, r.Outputs}] = Approval{Denied: r.Denied, Who: r.Who, Why: r.Why, Time: r.Time}
+		v.approve(r)
 	case kindRuling:
 		v.rule(r)
 	case kindUndo:

@@ -13,6 +13,7 @@ type Kind string
 const (
 	Ran   Kind = "ran"   // one attempt
 	Saved Kind = "saved" // the hits of one build on one task
+	Ruled Kind = "ruled" // one decision of a person
 )
 
 // Entry is one line of the ledger. Fields that do not apply are zero.
@@ -35,6 +36,14 @@ type Entry struct {
 	Duration time.Duration `json:"duration,omitempty"` // ns; of a saved entry the sum
 	Usage    cache.Usage   `json:"usage,omitzero"`     // nil fields are unknown; of a saved entry the sum of what is known
 	Unknown  int           `json:"unknown,omitempty"`  // of a saved entry: hits on attempts whose cost is unknown
+
+	// Of a ruled entry. Address is the first one that it concerns.
+	ID     string `json:"id,omitempty"`
+	Word   string `json:"word,omitempty"` // "retry", "accept", "select", "pin", "unpin", "approve", "deny", "recheck" or "undo"
+	Undoes string `json:"undoes,omitempty"`
+	Who    string `json:"who,omitempty"`
+	Why    string `json:"why,omitempty"`
+	Also   int    `json:"also,omitempty"` // how many more addresses it concerns
 }
 
 // good reports whether the entry tells what a success takes.
