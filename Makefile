@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 20s
 BENCH ?= .
 
-.PHONY: build man test check golden fuzz bench crash test-agents
+.PHONY: build man test check golden fuzz bench crash test-agents release-state
 
 build: ## the program at bin/ufbuild
 	$(GO) build -o bin/ufbuild ./cmd/ufbuild
@@ -49,3 +49,7 @@ test-agents: ## the adapters with the real programs from npm, against a model se
 	mkdir -p $(AGENTS_DIR)
 	npm install --no-audit --no-fund --prefix $(AGENTS_DIR) $(AGENTS)
 	$(GO) test ./cmd/ufbuild -run TestRealAgents -agents $(AGENTS_DIR) -count 1 -timeout 30m -v
+
+release-state: ## keep a campaign and a store as VERSION leaves them, once a release; later versions must build them
+	@test -n "$(VERSION)" || { echo "usage: make release-state VERSION=0.1.0"; exit 1; }
+	$(GO) test ./cmd/ufbuild -run TestStateOfEveryRelease -write-release '$(VERSION)' -count 1

@@ -98,11 +98,16 @@ func (s *session) fund(b *executor.Builder, f buildFlags) error {
 
 // accounts are the entries of this campaign.
 func (s *session) accounts() ([]ledger.Entry, error) {
-	entries, lost, err := ledger.Read(s.ledgerDir(), ledger.Filter{Campaign: s.campaign.Root})
+	ours := map[string]bool{} // a campaign that was moved goes on with its account
+	for _, b := range s.view.Builds {
+		ours[b.ID] = true
+	}
+	entries, lost, err := ledger.Read(s.ledgerDir(), ledger.Filter{Campaign: s.campaign.Root, Builds: ours})
 	if lost > 0 {
 		fmt.Fprintf(s.app.err, "warning: ledger: %d damaged stretches were passed over; sums are lower bounds\n", lost)
 	}
 	for i := range entries {
+		entries[i].Campaign = s.campaign.Root
 		s.price(&entries[i])
 	}
 	return entries, err

@@ -77,7 +77,7 @@ func (a *app) lockReferences() error {
 // gone does not take the others with it.
 func (a *app) pinAll(c *lang.Campaign, old *reference.Lock, store *disk.Store) (*reference.Lock, []lockedReference, error) {
 	f := &reference.Fetcher{CAS: store, Root: c.Root, Env: a.environ, Client: http.DefaultClient}
-	now, done, failed := &reference.Lock{}, []lockedReference{}, []error{}
+	now, done, failed := old.Unpinned(), []lockedReference{}, []error{}
 	for _, r := range c.References {
 		if !reference.Outside(r) {
 			continue

@@ -15,13 +15,14 @@ import (
 // Filter narrows what is read. Zero fields match everything.
 type Filter struct {
 	Campaign string
+	Builds   map[string]bool // of the campaign before its directory was moved: they match too
 	Build    string
 	Since    time.Time
 	Until    time.Time // exclusive
 }
 
 func (f Filter) match(e *Entry) bool {
-	return (f.Campaign == "" || f.Campaign == e.Campaign) &&
+	return (f.Campaign == "" || f.Campaign == e.Campaign || f.Builds[e.Build]) &&
 		(f.Build == "" || f.Build == e.Build) &&
 		!e.Time.Before(f.Since) &&
 		(f.Until.IsZero() || e.Time.Before(f.Until))
@@ -42,6 +43,16 @@ func (f Filter) mark() []byte {
 	return nil
 }
 
+// may reports whether a payload can match, without decoding it.
+func (f Filter) may(payload, mark []byte) bool {
+	if bytes.Contains(payload, mark) {
+		return true
+	}
+	_, rest, found := bytes.Cut(payload, []byte(`"build":"`))
+	build, _, whole := bytes.Cut(rest, []byte{'"'})
+	return found && whole && f.Builds[string(build)]
+}
+
 // Read returns the entries of the ledger in dir that match, log by log in the order they were
 // appended; an attempt that was accounted twice comes once. A ledger that does not exist is empty.
 // lost is how many damaged stretches had to be passed over. It never writes.
@@ -56,7 +67,7 @@ func Read(dir string, f Filter) (entries []Entry, lost int, err error) {
 	for _, path := range paths {
 		tail, err := recordlog.ReadFile(path, func(payload []byte) error {
 			var e Entry
-			if !bytes.Contains(payload, mark) {
+			if !f.may(payload, mark) {
 				return nil
 			}
 			if json.Unmarshal(payload, &e) == nil && f.match(&e) && first(seen, &e) {

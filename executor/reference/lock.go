@@ -21,6 +21,9 @@ const formatVersion = 1
 // Lock is what a campaign's references are pinned to. A nil Lock pins nothing.
 type Lock struct {
 	Pins []Pin // by name
+
+	version int                        // of the file when it is a later one
+	later   map[string]json.RawMessage // fields of a later version
 }
 
 // Pin is what a reference was found to be.
@@ -35,6 +38,8 @@ type Pin struct {
 	Tree  *digest.Digest `json:"tree,omitempty"` // of a repository
 	Blob  *digest.Digest `json:"blob,omitempty"` // of an address
 	Files []File         `json:"files,omitempty"`
+
+	later map[string]json.RawMessage // fields of a later version
 }
 
 // File is one file of a pinned tree.
@@ -81,6 +86,12 @@ func Decode(src []byte) (*Lock, error) {
 		}
 	}
 	l := &Lock{Pins: f.References}
+	if f.SchemaVersion > formatVersion {
+		l.version = f.SchemaVersion
+	}
+	if err := l.keepLater(src); err != nil {
+		return nil, err
+	}
 	l.sort()
 	return l, nil
 }
@@ -89,16 +100,23 @@ func (l *Lock) sort() {
 	slices.SortStableFunc(l.Pins, func(a, b Pin) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Encode returns the text of the lock file: one line a fact, in order of name.
+// Encode returns the text of the lock file: one line a fact, in order of name. What a later version wrote beside it stays, as
+// long as its pin does.
 func (l *Lock) Encode() []byte {
 	l.sort()
+	pins := make([]json.RawMessage, len(l.Pins))
+	for i, p := range l.Pins {
+		pins[i] = withLater(p, p.later)
+	}
+	file := struct {
+		SchemaVersion int               `json:"schema_version"`
+		References    []json.RawMessage `json:"references"`
+	}{max(l.version, formatVersion), pins}
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(lockFile{formatVersion, append([]Pin{}, l.Pins...)}); err != nil {
+	if err := json.Indent(&b, withLater(file, l.later), "", "  "); err != nil {
 		panic("BUG: encode lock file: " + err.Error())
 	}
+	b.WriteByte('\n')
 	return b.Bytes()
 }
 

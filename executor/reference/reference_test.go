@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -183,6 +184,23 @@ func TestLockFile(t *testing.T) {
 	l, _, err = Read(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
 	require.Empty(t, l.Pins)
+}
+
+// A later version may have more to say: what it said stays when this one writes the file.
+func TestLockFileOfALaterVersion(t *testing.T) {
+	src := `{"schema_version":2,"signed":{"by":"ann"},"references":[{"name":"b","url":"u","blob":"` + digest.Of(nil).String() + `","mirror":["x"]},` +
+		`{"name":"a","url":"v","blob":"` + digest.Of(nil).String() + `"}]}`
+	l, err := Decode([]byte(src))
+	require.NoError(t, err)
+	l.Pins[0].URL = "w" // of a
+	text := string(l.Encode())
+	for _, want := range []string{`"schema_version": 2`, `"by": "ann"`, `"mirror": [`, `"url": "w"`} {
+		require.Contains(t, text, want)
+	}
+	back, err := Decode([]byte(text))
+	require.NoError(t, err)
+	require.Equal(t, text, string(back.Encode()))
+	require.Contains(t, string(back.Unpinned().Encode()), `"by": "ann"`)
 }
 
 // FuzzDecode proves that no lock file breaks its reader and that what was read is written back alike.
