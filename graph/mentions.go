@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/lang"
@@ -67,7 +66,6 @@ func (m *mentionCheck) checkWays(t *lang.Task) {
 		m.redundant(name, w)
 		m.contradiction(t, name, w)
 		m.neverRuns(name, w)
-		m.unguarded(t, name, w)
 	}
 }
 
@@ -135,24 +133,6 @@ func (m *mentionCheck) neverRuns(name string, w *mentions) {
 			return
 		}
 	}
-}
-
-// guard finds the ways of asking whether something is there.
-var guard = regexp.MustCompile(`\.(ok|exists|status)\b|\bnull\b|\b(try|can|coalesce)\(`)
-
-// unguarded is UF3006. It reads text, not expressions: a task that nowhere asks whether anything is
-// there cannot have a guard, and one that does is believed. A reference through a local is believed
-// too, since its text is elsewhere.
-func (m *mentionCheck) unguarded(t *lang.Task, name string, w *mentions) {
-	if w.tolerates == nil || w.refers == nil || w.refers.How != howRefers {
-		return
-	}
-	if guard.MatchString(m.text(t.Block)) || guard.Match(m.files[w.refers.Range.File]) && w.refers.Range.File != t.Range.File {
-		return
-	}
-	m.report(lang.Warning, "UF3006", w.refers, w.tolerates, "its failure is tolerated here",
-		"test .ok of the task or .exists of the output first",
-		"task.%s may have failed or been skipped, and then its outputs are not there.", name)
 }
 
 // text returns the text of a range; "" when the file was not read.

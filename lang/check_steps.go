@@ -94,11 +94,29 @@ func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *t
 	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
 		c.mayBeNullAt(where, t)
 	}
+	if name == "path" && c.trying == 0 && !c.isGuarded(root) {
+		c.unguarded(t, where)
+	}
 	if t.loose && len(found) == 0 {
 		c.attributeOf(t.elems[0], t, text, name, where) // no alternative has it
 		return anyType
 	}
 	return c.followed(t, found)
+}
+
+// unguarded warns of the path of an output that a tolerated task may not have left. Its text and content are
+// null then, which is an error of its own; a path is a path all the same, and leads nowhere.
+func (c *checker) unguarded(t *typ, where hcl.Range) {
+	for _, a := range t.alternatives() {
+		if a.doubt == "" {
+			continue
+		}
+		d := c.probs.warn("UF3006", where, "task.%s may have failed or been skipped, and then its outputs are not there.", a.doubt).
+			hint("Test .ok of the task or .exists of the output first.")
+		if place, ok := c.typer.toleratedAt(a.doubt); ok {
+			d.also(place, "its failure is tolerated here")
+		}
+	}
 }
 
 // followed is the type behind a step from t.

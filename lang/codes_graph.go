@@ -142,7 +142,7 @@ task "report" {
 }
 `},
 	{
-		Code: "UF3006", Title: "Tolerated result used without a guard", Severity: Warning, Where: "graph",
+		Code: "UF3006", Title: "Tolerated result used without a guard", Severity: Warning, Where: "lang",
 		Explanation: `
 A tolerated task may have failed or been skipped, and then its outputs are not there: a path names no file, text
 and json are null. Test ok of the task or exists of the output first.`,

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -96,15 +97,22 @@ func (x *taskTypes) local(c *checker, name string) *typ {
 
 // tolerates reports whether the reader may run without the task.
 func (x *taskTypes) tolerates(d *taskDef) bool {
-	if x.reader == nil {
-		return false
+	_, ok := x.toleratedAt(d.task.Name)
+	return ok
+}
+
+// toleratedAt is the place where the reader says that it may run without a task.
+func (x *taskTypes) toleratedAt(task string) (hcl.Range, bool) {
+	d := x.ev.tasks[task]
+	if x.reader == nil || d == nil {
+		return hcl.Range{}, false
 	}
 	for _, r := range x.reader.tolerate {
-		if r.root == "task" && r.name == d.task.Name || r.root == "group" && r.name == d.task.Group {
-			return true
+		if r.root == "task" && r.name == task || r.root == "group" && r.name == d.task.Group {
+			return r.place, true
 		}
 	}
-	return false
+	return hcl.Range{}, false
 }
 
 // task returns the type of task.NAME as the language page shapes it.
@@ -197,6 +205,7 @@ func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 	}
 	maybe := ""
 	if tolerated {
+		t.doubt = d.task.Name
 		maybe = fmt.Sprintf("task.%s may have failed or been skipped, and this is null then", d.task.Name)
 	}
 	if n.arg("tree") != nil {

@@ -35,6 +35,7 @@ type typ struct {
 	limit  bool // a list whose schema says how long it may get
 	known  cty.Value
 	maybe  string            // why it may be null at run time; "" when it never is, or nobody promised
+	doubt  string            // of an output: the tolerated task that may have left nothing
 	from   *Contract         // of an unchecked value: the contract whose schema is open
 	absent string            // says that an attribute is missing, with %s for its name; "" for the usual words
 	symbol *Symbol           // what declares it, for editors; nil for most
@@ -113,7 +114,7 @@ func (t *typ) general() *typ {
 
 // certain is the type without doubts about null: somebody has asked.
 func (t *typ) certain() *typ {
-	return t.mapped(func(n *typ) { n.maybe, n.key = "", "" })
+	return t.mapped(func(n *typ) { n.maybe, n.doubt, n.key = "", "", "" })
 }
 
 // mapped is a copy of the type in which every part was changed.

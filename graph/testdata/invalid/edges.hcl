@@ -1,4 +1,4 @@
-# Not reached, redundant, contradictory, unguarded, inherited from what may fail, never running.
+# Not reached, redundant, contradictory, inherited from what may fail, never running.
 campaign { default = [task.end] }
 task "a" {
   command = ["true"]
@@ -15,10 +15,6 @@ task "both" {
   depends_on = [task.a]
   tolerate   = [task.a]
 }
-task "unguarded" {
-  command  = ["cat", task.a.outputs.o.path]
-  tolerate = [task.a]
-}
 task "heir" {
   command  = ["true"]
   tolerate = [task.a]
@@ -34,11 +30,10 @@ task "reader" {
 }
 task "end" {
   command    = ["true"]
-  depends_on = [task.redundant, task.both, task.unguarded, task.heir, task.reader]
+  depends_on = [task.redundant, task.both, task.heir, task.reader]
 }
 # want UF3003 @ 8:1
 # want UF3004 @ 11:17
 # want UF3005 @ 16:17
-# want UF3006 @ 19:22
-# want UF3007 @ 25:25
-# want UF3008 @ 33:17
+# want UF3007 @ 21:25
+# want UF3008 @ 29:17
