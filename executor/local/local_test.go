@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		builder(os.Args[2], os.Args[3])
 		return
 	}
+	if len(os.Args) == 4 && os.Args[1] == hostileRole {
+		hostile(os.Args[2], os.Args[3])
+		return
+	}
 	os.Exit(m.Run())
 }
 

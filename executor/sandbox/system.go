@@ -30,29 +30,32 @@ func missing(err error) bool {
 
 // Programs returns the directories in which a program, at its own path and behind the links that lead to it, and those
 // on a PATH lie. What is too wide to be a directory of programs, since a path of keep is in it, is left out: a PATH
-// with somebody's home in it does not open the home.
+// with somebody's home in it does not open the home. Of such a directory the program itself is all there is.
 func Programs(program, searchPath string, keep []string) []string {
 	var out []string
-	add := func(dir string) {
+	add := func(dir string) bool {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil || !filepath.IsAbs(dir) {
-			return
+			return false
 		}
 		for _, k := range keep {
 			if Below(k, real) {
-				return
+				return false
 			}
 		}
 		out = append(out, real)
+		return true
 	}
 	for _, dir := range filepath.SplitList(searchPath) {
 		add(dir)
 	}
-	if filepath.IsAbs(program) {
-		add(filepath.Dir(program))
-		if real, err := filepath.EvalSymlinks(program); err == nil {
-			add(filepath.Dir(real))
-		}
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil || !filepath.IsAbs(program) {
+		return out
+	}
+	add(filepath.Dir(program))
+	if !add(filepath.Dir(real)) {
+		out = append(out, real)
 	}
 	return out
 }
