@@ -210,6 +210,42 @@ func (b *Builder) layContracts(inv *Invocation, a *Action) error {
 	return nil
 }
 
+// shownContracts are the contracts as an agent reads them: what they compare with is named by where it lies
+// in the workspace.
+func (a *Action) shownContracts() []lang.Output {
+	at := map[string]string{}
+	for i := range a.Compared {
+		if doc := a.inWorkspace(&a.Compared[i]); doc.Path != "" {
+			at[doc.Name] = doc.Path
+		}
+	}
+	if len(at) == 0 {
+		return a.Contracts
+	}
+	shown := func(operand string) string {
+		if o, err := lang.ParseOperand(operand); err == nil && at[o.Name] != "" {
+			return at[o.Name] + ":" + o.Path.String()
+		}
+		return operand
+	}
+	outs := slices.Clone(a.Contracts)
+	for i := range outs {
+		if outs[i].Contract == nil {
+			continue
+		}
+		c := *outs[i].Contract
+		c.Joins, c.Preserves = slices.Clone(c.Joins), slices.Clone(c.Preserves)
+		for k := range c.Joins {
+			c.Joins[k].To = shown(c.Joins[k].To)
+		}
+		for k := range c.Preserves {
+			c.Preserves[k].From = shown(c.Preserves[k].From)
+		}
+		outs[i].Contract = &c
+	}
+	return outs
+}
+
 // inWorkspace says where the agent finds a document that its outputs are compared with. One that does not
 // flow in is not there, and the bundle does not bring it: its bytes are not in the key.
 func (a *Action) inWorkspace(c *Compared) contract.BundleDocument {

@@ -53,7 +53,7 @@ func (b *Builder) fullPrompt(dec *Decision) string {
 	if dec.Feedback != nil {
 		messages = dec.Feedback.Messages
 	}
-	return agent.Compose(dec.Action.Prompt.Real, dec.Action.Contracts, messages)
+	return agent.Compose(dec.Action.Prompt.Real, dec.Action.shownContracts(), messages)
 }
 
 // invocation spells out an attempt for the runner.

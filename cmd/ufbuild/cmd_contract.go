@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -102,10 +103,11 @@ func (a *app) printVerdict(file string, v cache.Verdict) {
 	}
 }
 
-// judgeFile judges a file as if it had been captured as an output. What it is compared with in other tasks
-// is not looked for.
+// judgeFile judges a file as if it had been captured as an output. What it is compared with in other outputs
+// and tasks is not looked for.
 func (a *app) judgeFile(l *loaded, c *lang.Contract, file string) (cache.Verdict, error) {
-	out := lang.Output{Name: c.Name, Path: filepath.Base(file), Contract: c}
+	alone, left := withoutSiblings(*c)
+	out := lang.Output{Name: c.Name, Path: filepath.Base(file), Contract: &alone}
 	if c.Kind == "tree" {
 		out.Path, out.Tree = "", []string{"**"}
 	}
@@ -119,5 +121,24 @@ func (a *app) judgeFile(l *loaded, c *lang.Contract, file string) (cache.Verdict
 	}
 	files := source.Open(l.campaign.Root, "")
 	p := contract.Process{Files: executor.ContractFiles{Files: files}, Path: a.getenv("PATH")}
-	return contract.Judge(a.context(), []contract.Subject{s}, p.Validate, others...)
+	v, err := contract.Judge(a.context(), []contract.Subject{s}, p.Validate, others...)
+	v.Warnings = append(v.Warnings, left...)
+	return v, err
+}
+
+// withoutSiblings drops the rules that compare with other outputs of the task: a file alone has none. It says
+// which.
+func withoutSiblings(c lang.Contract) (lang.Contract, []string) {
+	var left []string
+	drop := func(rule, operand string) bool {
+		o, err := lang.ParseOperand(operand)
+		if err != nil || o.Own == "" {
+			return false
+		}
+		left = append(left, fmt.Sprintf("%s: %s is another output of the task, and is compared with by a build", rule, o.Own))
+		return true
+	}
+	c.Joins = slices.DeleteFunc(slices.Clone(c.Joins), func(n lang.ContractJoin) bool { return drop("join", n.To) })
+	c.Preserves = slices.DeleteFunc(slices.Clone(c.Preserves), func(n lang.ContractPreserve) bool { return drop("preserve", n.From) })
+	return c, left
 }
