@@ -126,7 +126,11 @@ func TestJudgeReportsEveryBrokenRule(t *testing.T) {
 		"text, lines":        {lang.Contract{Kind: "text", MinItems: 3}, "a\n\nb", []string{"min_items: got 2 non-blank lines, want at least 3"}},
 		"text, replacement":  {lang.Contract{Kind: "text"}, "\ufffd", nil},
 		"binary":             {lang.Contract{Kind: "binary"}, "\x00\xff", nil},
-		"tree wanted":        {lang.Contract{Kind: "tree"}, "x", []string{"is a file, but its contract is of kind tree"}},
+		"binary, sizes":      {lang.Contract{Kind: "binary", MinBytes: 3, MaxBytes: 1}, "\x00\xff", []string{"min_bytes: got 2 bytes, want at least 3", "max_bytes: got 2 bytes, want at most 1"}},
+		"markdown, lines":    {lang.Contract{Kind: "markdown", MinItems: 2, MinBytes: 9}, "# A\n", []string{"min_bytes: got 4 bytes, want at least 9", "min_items: got 1 non-blank line, want at least 2"}},
+		"jsonl, preserve": {lang.Contract{Kind: "jsonl", Preserves: []lang.ContractPreserve{{From: "$[0].all", Path: "$", Key: "id", Fields: []string{"t"}}}},
+			"{\"all\":[{\"id\":1,\"t\":\"a\"}]}\n\n{\"id\":1,\"t\":\"b\"}\n", []string{`line 3: /t: preserve: got "b", want "a" as in $[0].all`}},
+		"tree wanted": {lang.Contract{Kind: "tree"}, "x", []string{"is a file, but its contract is of kind tree"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := judge(t, file(tt.contract, tt.content))

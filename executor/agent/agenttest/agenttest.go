@@ -1,7 +1,8 @@
 // Package agenttest proves what every driver of an agent has to do, over recorded streams.
 //
 // A stream is a file testdata/NAME.log: what a program printed, standard error included. They are
-// written after what the real programs print, with ids and paths made plain.
+// written after what the real programs print, with ids and paths made plain; "recorded" is what one printed
+// for make test-agents.
 package agenttest
 
 import (

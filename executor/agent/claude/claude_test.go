@@ -25,6 +25,7 @@ func TestStreams(t *testing.T) {
 	free := used(agenttest.Tokens(150, 30, 25), 0)
 	agenttest.Streams(t, claude.Driver{}, map[string]agenttest.Want{
 		"ok":            {Class: agent.OK, Usage: full, Final: "All done."},
+		"recorded":      {Class: agent.OK, Usage: used(agenttest.Tokens(300, 60, 50), 0.00253), Final: "All done."},
 		"report":        {Class: agent.OK, Usage: full, Final: "# Findings\nAPI Error handling: the client gives up when the rate limit is reached.\n"},
 		"rate-limit":    {Exit: 1, Class: agent.RateLimited, Message: "Request rejected (429)", Usage: used(agenttest.Tokens(0, 0, 0), 0)},
 		"overloaded":    {Exit: 1, Class: agent.RateLimited, Message: "529 Overloaded", Usage: free},

@@ -22,6 +22,7 @@ func TestStreams(t *testing.T) {
 	full, none := in(agenttest.Tokens(150, 30, 25)), in(cache.Usage{})
 	agenttest.Streams(t, codex.Driver{}, map[string]agenttest.Want{
 		"ok":          {Class: agent.OK, Usage: full, Final: "All done."},
+		"recorded":    {Class: agent.OK, Usage: in(agenttest.Tokens(300, 60, 50)), Final: "All done."},
 		"two-turns":   {Class: agent.OK, Usage: in(agenttest.Tokens(150, 30, 12)), Final: "Second."},
 		"reconnected": {Class: agent.OK, Usage: full, Final: "All done."},
 		"rate-limit":  {Exit: 1, Class: agent.RateLimited, Message: "429 Too Many Requests", Usage: none},
