@@ -24,6 +24,12 @@
 // Processes that outlive their builder are found by UF_ATTEMPT=<build id>:<ordinal> in their environment. The runner
 // does not add it: who makes the invocation does.
 //
+// # Limits
+//
+// A program that is to be limited is started by way of this one, as ufbuild-sandbox: it sets the limits of package
+// sandbox for itself and then executes the program. Nothing runs with less than was asked for, and what was enforced
+// is in the result. Limits need a program whose main calls [WatchdogMain].
+//
 // # In place
 //
 // In lang.ModeInplace the program runs in the campaign root. Mounts and files lie in .uf below the root
