@@ -3,11 +3,13 @@
 GO ?= go
 FUZZTIME ?= 20s
 BENCH ?= .
+SIZES ?= 1000
+GATE ?=
 
-.PHONY: build man test check golden fuzz bench crash test-agents release-state
+.PHONY: build man test check golden fuzz bench gate crash test-agents release-state
 
 build: ## the program at bin/ufbuild
-	$(GO) build -o bin/ufbuild ./cmd/ufbuild
+	CGO_ENABLED=0 $(GO) build -o bin/ufbuild ./cmd/ufbuild
 
 man: ## the manual pages at bin/man/man1; MANPATH=bin/man: man ufbuild-build
 	$(GO) test ./cmd/ufbuild -run TestManPages -count 1 -man $(CURDIR)/bin/man/man1
@@ -34,8 +36,12 @@ fuzz: ## every fuzzer for FUZZTIME
 	  done; \
 	done
 
-bench: ## benchmarks; BENCH=Name chooses
+bench: ## the table of docs/benchmarks.md, SIZES=1000,10000 tasks, and benchmarks of packages; BENCH=Name chooses
+	$(GO) test ./cmd/ufbuild -run TestBenchmarkTable -table -sizes $(SIZES) -count 1 -timeout 4h -v
 	$(GO) test ./... -run '^$$' -bench '$(BENCH)' -benchmem
+
+gate: ## instruction counts of five cases against the recorded ones; needs valgrind; GATE=-update records
+	$(GO) test ./cmd/ufbuild -run 'TestInstructionCounts' -gate $(GATE) -count 1 -v
 
 crash: ## the tests of docs/reliability.md in full; the usual tests run a part of them
 	$(GO) test ./cmd/ufbuild -run 'TestCrash|Signal|Grace|Killed|Limits|Prefix|Damaged|Half|Full|ReadOnly|Removed|Input|Second|Dead' \

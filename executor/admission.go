@@ -1,8 +1,9 @@
 package executor
 
 import (
+	"container/heap"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/ufbuild/ufbuild/executor/pause"
 	"github.com/ufbuild/ufbuild/graph"
@@ -16,8 +17,9 @@ type admission struct {
 	campaign *lang.Campaign
 	jobs     int // free
 	slots    map[string]int
-	lines    map[string]*line
-	order    []*line // in order of first use
+	lines    map[string]*line // by needs
+	known    map[asks]*line   // the same lines
+	order    []*line          // in order of first use
 	paused   map[pause.Account]bool
 	onHold   bool                           // a person wants nothing to start
 	unpaid   bool                           // nothing with an account may start
@@ -27,6 +29,8 @@ type admission struct {
 	free func(pause.Account) bool
 	// afford, when set, says whether the money for a node is there.
 	afford func(graph.NodeID) bool
+	// way, when set, says how long the way is that a node is at the head of.
+	way func(graph.NodeID) time.Duration
 }
 
 // needs is what one rung of an agent takes to start: slots of pools, and an account that is not paused.
@@ -34,12 +38,6 @@ type admission struct {
 type needs struct {
 	account     pause.Account
 	agent, task string
-}
-
-type line struct {
-	rungs []needs
-	given rungSet // rungs that are not tried any more
-	ids   []waiting
 }
 
 // rungSet is a set of numbers of rungs below maxRungs; those above are never in it.
@@ -50,14 +48,9 @@ const maxRungs = 64
 
 func (r rungSet) has(rung int) bool { return r&(1<<rung) != 0 }
 
-type waiting struct {
-	id     graph.NodeID
-	weight int
-}
-
 func newAdmission(b *Builder) admission {
 	a := admission{
-		campaign: b.Campaign, jobs: max(b.Jobs, 1), unpaid: b.Unpaid != "", slots: map[string]int{}, lines: map[string]*line{},
+		campaign: b.Campaign, jobs: max(b.Jobs, 1), unpaid: b.Unpaid != "", slots: map[string]int{}, lines: map[string]*line{}, known: map[asks]*line{},
 		paused: map[pause.Account]bool{}, proving: map[pause.Account]bool{}, prover: map[pause.Account]graph.NodeID{},
 	}
 	for _, p := range b.Campaign.Pools {
@@ -119,6 +112,27 @@ func (a *admission) needsOf(inst *lang.Instance) []needs {
 
 // push puts a node in line for the rungs that it has not given up.
 func (a *admission) push(id graph.NodeID, inst *lang.Instance, given rungSet) {
+	l := a.lineOf(inst, given)
+	w := waiting{id: id, weight: max(inst.Weight, 1)}
+	if a.way != nil {
+		w.way = a.way(id)
+	}
+	heap.Push(l, w)
+}
+
+// asks is what the needs of an instance follow from.
+type asks struct {
+	profile *lang.Profile
+	pool    string
+	given   rungSet
+}
+
+// lineOf returns the line that an instance waits in, of those that try the rungs it has not given up.
+func (a *admission) lineOf(inst *lang.Instance, given rungSet) *line {
+	by := asks{inst.Profile, inst.Pool, given}
+	if l := a.known[by]; l != nil {
+		return l
+	}
 	rungs := a.needsOf(inst)
 	key := fmt.Sprint(given, rungs)
 	l := a.lines[key]
@@ -127,10 +141,11 @@ func (a *admission) push(id graph.NodeID, inst *lang.Instance, given rungSet) {
 		a.lines[key] = l
 		a.order = append(a.order, l)
 	}
-	l.ids = append(l.ids, waiting{id, max(inst.Weight, 1)})
+	a.known[by] = l
+	return l
 }
 
-// pop takes the queued node with the smallest id that may start, the rung that runs it, and its slots
+// pop takes the first queued node that may start, the one at the head of the longest way, the rung that runs it, and its slots
 // with it.
 func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 	if a.jobs == 0 || a.onHold {
@@ -139,8 +154,8 @@ func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 	var best *line
 	var at int // in best.ids
 	for _, l := range a.order {
-		i, ok := a.head(l)
-		if !ok || best != nil && l.ids[i].id >= best.ids[at].id {
+		i, ok := l.head(a.afford)
+		if !ok || best != nil && !l.ids[i].before(best.ids[at]) {
 			continue
 		}
 		if n, fits := a.rungFor(l, l.ids[i]); fits {
@@ -150,28 +165,12 @@ func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 	if best == nil {
 		return 0, 0, false
 	}
-	w := best.ids[at]
-	if at == 0 {
-		best.ids = best.ids[1:]
-	} else {
-		best.ids = slices.Delete(best.ids, at, at+1)
-	}
+	w := best.remove(at)
 	n := best.rungs[rung]
 	if a.take(n, w.weight, 1); a.proving[n.account] {
 		a.prover[n.account] = w.id
 	}
 	return w.id, rung, true
-}
-
-// head is the first of a line that there is money for: one that is too dear must not keep cheaper ones, or
-// those of another group, from starting.
-func (a *admission) head(l *line) (i int, ok bool) {
-	for i := range l.ids {
-		if a.afford == nil || a.afford(l.ids[i].id) {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 // rungFor chooses the rung for a node of a line: the first whose account is not paused. A rung that is
@@ -208,7 +207,7 @@ func (a *admission) take(n needs, weight, sign int) {
 
 // release gives back what pop took for the node.
 func (a *admission) release(inst *lang.Instance, rung int) {
-	a.take(a.needsOf(inst)[rung], max(inst.Weight, 1), -1)
+	a.take(a.lineOf(inst, 0).rungs[rung], max(inst.Weight, 1), -1)
 }
 
 // blockedBy names the accounts that keep a queued node from starting on any rung it has not given up, in

@@ -35,6 +35,7 @@ type Builder struct {
 	Whole    bool                                              // all of the campaign is wanted: when it is fresh, the account is closed
 	Estimate func(a lang.Address, k cache.Key) ledger.Estimate // from history; nil: nothing is known
 
+	Took     func(lang.Address) time.Duration       // by the last good attempt, 0: nobody knows; nil: of none
 	Build    string                                 // build id
 	Who      string                                 // the person, for records
 	Owner    cache.Owner                            // this process

@@ -37,6 +37,7 @@ type scheduler struct {
 	resting int
 	backlog []question // decisions that wait for a place in toAsk
 	admit   admission
+	ways    []time.Duration                 // by node; nil until something is to run
 	pauses  map[pause.Account]*accountPause // also of accounts that were paused and did no better since
 	resumed chan resumedMsg
 	known   map[pause.Account]pause.Pause // what is kept of an account, as it was read or written last
@@ -86,6 +87,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		haltAs:  Cancelled,
 		begun:   b.Now(),
 	}
+	s.admit.way = s.wayOf
 	if !plan {
 		s.fund()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/budget"
+	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -26,6 +27,9 @@ func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn f
 		if acc.Hit {
 			l.Hit(e)
 			return
+		}
+		if acc.Attempt.Outcome == cache.OK {
+			s.times.Note(acc.Attempt.Address, e.Duration)
 		}
 		if e.Profile != "" {
 			spent.addUsage(e.Usage)
@@ -74,6 +78,23 @@ func (s *session) accountDead(l *ledger.Ledger) func(cache.Attempt) {
 			s.app.warn(l.Append(e))
 		}
 	}
+}
+
+// openTimes opens what attempts of this campaign took.
+func openTimes(root string) *ledger.Times {
+	return ledger.OpenTimes(filepath.Join(root, journal.Dir, "times"))
+}
+
+// took answers how long the last good attempt at an address took.
+func (s *session) took(a lang.Address) time.Duration { return s.times.Of(a.String()) }
+
+// keepTimes saves them, without what the campaign does not have any more.
+func (s *session) keepTimes() error {
+	known := make(map[string]bool, s.graph.Len())
+	for _, n := range s.graph.Nodes() {
+		known[n.Address.String()] = true
+	}
+	return s.times.Save(func(a string) bool { return known[a] })
 }
 
 // fund tells a build what it may spend, what was spent of it, and what is likely to be needed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+)
+
+var (
+	table      = flag.Bool("table", false, "run the whole table of docs/benchmarks.md and write it")
+	tableSizes = flag.String("sizes", "1000", "numbers of tasks of the table, with commas")
 )
 
 // BenchmarkAgainstNinja builds layers of tasks, each reading one source of 1 KiB and three outputs and
@@ -21,23 +27,12 @@ func BenchmarkAgainstNinja(b *testing.B) {
 	if err != nil {
 		b.Skip("ninja is not on PATH")
 	}
-	bin := filepath.Join(b.TempDir(), "ufbuild")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	bin := buildProgram(b)
 	for _, n := range []int{1000} {
-		for _, c := range []struct {
-			name    string
-			prepare func(*arena)
-		}{
-			{"no-op", func(*arena) {}},
-			{"full", (*arena).clear},
-			{"edit-one", (*arena).edit},
-			{"touch-all", (*arena).touch},
-			{"restore", (*arena).dropOutputs},
-		} {
+		for _, c := range benchCases {
 			b.Run(fmt.Sprintf("%s-%d", c.name, n), func(b *testing.B) {
-				a := newArena(b, n, ninja, bin)
+				a := newGround(b, n, bin)
+				a.warm(ninja)
 				var wall, cpu []float64
 				for b.Loop() {
 					c.prepare(a)
@@ -53,10 +48,36 @@ func BenchmarkAgainstNinja(b *testing.B) {
 	}
 }
 
-// arena is one directory with a campaign and a build.ninja that do the same.
+// benchCase is one column of the table. prepare puts the ground in order before each run.
+type benchCase struct {
+	name, title string
+	prepare     func(*arena)
+}
+
+var benchCases = []benchCase{
+	{"no-op", "nothing to do", func(*arena) {}},
+	{"full", "full build", (*arena).clear},
+	{"edit-one", "one source edited", (*arena).edit},
+	{"touch-all", "every source touched", (*arena).touch},
+	{"restore", "outputs removed", (*arena).dropOutputs},
+}
+
+// buildProgram builds ufbuild as `make build` does.
+func buildProgram(tb testing.TB) string {
+	bin := filepath.Join(tb.TempDir(), "ufbuild")
+	cmd := exec.Command("go", "build", "-o", bin, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// arena is one directory with a campaign and files of other build tools that do the same.
 type arena struct {
-	b     *testing.B
+	tb    testing.TB
 	n     int
+	bin   string
 	dir   string
 	store string
 	edits int
@@ -65,34 +86,42 @@ type arena struct {
 // layers is the depth of the graph.
 const layers = 20
 
-func newArena(b *testing.B, n int, ninja, bin string) *arena {
-	a := &arena{b: b, n: n, dir: b.TempDir(), store: b.TempDir()}
+// newGround writes the files and builds nothing.
+func newGround(tb testing.TB, n int, bin string) *arena {
+	a := &arena{tb: tb, n: n, bin: bin, dir: tb.TempDir(), store: tb.TempDir()}
 	a.write()
-	for range 2 { // the second run settles caches that are too young after the first
-		a.run(ninja)
-		a.run(bin, "build", "--progress", "none", "-j", "4")
-	}
-	a.run(bin, "build", "--progress", "none")
 	return a
 }
 
+// warm builds with both, until caches that are too young after the first run are settled.
+func (a *arena) warm(peer string, args ...string) {
+	for range 2 {
+		a.run(peer, args...)
+		a.run(a.bin, "build", "--progress", "none", "-j", "4")
+	}
+	a.settle()
+}
+
 func (a *arena) write() {
-	var hcl, nin strings.Builder
-	nin.WriteString("rule r\n  command = sh -c 'cat $in | head -c 1024 > $out'\n")
+	var hcl strings.Builder
 	a.must(os.MkdirAll(filepath.Join(a.dir, "src"), 0o755))
 	for i := range a.n {
 		a.must(os.WriteFile(a.source(i), []byte(strings.Repeat(fmt.Sprintf("source %d\n", i), 120)[:1024]), 0o644))
-		var refs, ins []string
+		var refs []string
 		for _, d := range a.depsOf(i) {
 			refs = append(refs, fmt.Sprintf("${task.t%d.outputs.o.path}", d))
-			ins = append(ins, fmt.Sprintf("nout/%d.txt", d))
 		}
 		fmt.Fprintf(&hcl, "task \"t%d\" {\n  command = [\"sh\", \"-c\", \"cat src/%d.txt %s | head -c 1024 > o.txt\"]\n", i, i, strings.Join(refs, " "))
 		fmt.Fprintf(&hcl, "  input \"s\" { glob = [\"src/%d.txt\"] }\n  output \"o\" { path = \"o.txt\" }\n}\n", i)
-		fmt.Fprintf(&nin, "build nout/%d.txt: r src/%d.txt %s\n", i, i, strings.Join(ins, " "))
 	}
-	a.must(os.WriteFile(filepath.Join(a.dir, "campaign.hcl"), []byte(hcl.String()), 0o644))
-	a.must(os.WriteFile(filepath.Join(a.dir, "build.ninja"), []byte(nin.String()), 0o644))
+	a.put("campaign.hcl", hcl.String())
+	for _, p := range peers {
+		p.write(a)
+	}
+}
+
+func (a *arena) put(name, text string) {
+	a.must(os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o644))
 }
 
 // depsOf are up to three tasks of the layer before.
@@ -114,7 +143,7 @@ func (a *arena) source(i int) string { return filepath.Join(a.dir, "src", fmt.Sp
 
 // clear makes everything run.
 func (a *arena) clear() {
-	for _, p := range []string{"nout", ".ninja_log", ".ninja_deps", "out", ".ufbuild"} {
+	for _, p := range append([]string{"nout", "out", ".ufbuild"}, peerState...) {
 		a.must(os.RemoveAll(filepath.Join(a.dir, p)))
 	}
 	a.must(os.RemoveAll(a.store))
@@ -133,7 +162,7 @@ func (a *arena) touch() {
 	}
 }
 
-// dropOutputs removes what was built; ufbuild restores it, ninja has to run.
+// dropOutputs removes what was built; ufbuild restores it, others have to run.
 func (a *arena) dropOutputs() {
 	a.must(os.RemoveAll(filepath.Join(a.dir, "nout")))
 	a.must(os.RemoveAll(filepath.Join(a.dir, "out")))
@@ -142,20 +171,22 @@ func (a *arena) dropOutputs() {
 // spent is what a command took, its children included.
 type spent struct{ wall, cpu time.Duration }
 
+func (a *arena) environ() []string { return append(os.Environ(), "UFBUILD_STORE="+a.store) }
+
 func (a *arena) run(name string, args ...string) spent {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = a.dir
-	cmd.Env = append(os.Environ(), "UFBUILD_STORE="+a.store)
+	cmd.Env = a.environ()
 	begun := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		a.b.Fatalf("%s: %v\n%s", name, err, out)
+		a.tb.Fatalf("%s: %v\n%s", name, err, out)
 	}
 	return spent{time.Since(begun), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 }
 
 func (a *arena) must(err error) {
 	if err != nil {
-		a.b.Fatal(err)
+		a.tb.Fatal(err)
 	}
 }
 

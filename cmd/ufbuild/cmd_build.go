@@ -194,6 +194,7 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	if idle(&sum) {
 		accounts.Forget()
 	}
+	a.warn(s.keepTimes())
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 		Runner: runner, Reap: reap,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast, Unpaid: f.unpaid,
-		KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
+		Took: s.took, KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/graph"
@@ -32,6 +33,7 @@ type session struct {
 	base     *graph.Graph // before any expansion; graph in loaded has the instances
 	view     *journal.View
 	files    *source.Files
+	times    *ledger.Times
 	placer   *place.Placer
 	own      map[string]bool // executor.OwnFiles
 	held     *journal.Lock   // nil while the session does not hold the campaign
@@ -73,7 +75,7 @@ func (a *app) openSession(how access) (*session, error) {
 		return nil, err
 	}
 	s := &session{loaded: l, app: a, store: store, own: executor.OwnFiles(l.campaign)}
-	s.files = files
+	s.files, s.times = files, openTimes(l.campaign.Root)
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
 	s.placer = place.Open(l.campaign.Root, l.campaign.Out, s.files, store)
@@ -171,7 +173,7 @@ func (s *session) sweep() error {
 		return fmt.Errorf("read campaign state: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") || strings.HasPrefix(e.Name(), ".order-") {
+		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") || strings.HasPrefix(e.Name(), ".times-") || strings.HasPrefix(e.Name(), ".order-") {
 			s.app.warn(effect.Remove(filepath.Join(dir, e.Name())))
 		}
 	}

@@ -42,10 +42,20 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 		return false
 	}
 	if may == writing {
-		a.warn(k.Renew(early.StampPath(root)))
+		a.warn(k.Renew(early.StampPath(root), a.invocation()))
 	}
 	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
 	return true
+}
+
+// invocation is how package early will spell this command line when it comes again, "" when it does not know it.
+func (a *app) invocation() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	text, _ := early.Invocation(a.args, a.environ, dir)
+	return text
 }
 
 // question is the identity of what is asked: this program and all that its flags and environment say
@@ -94,7 +104,7 @@ func (a *app) watch(o lang.Options) *source.Files {
 // leaveStamp remembers that everything asked for is fresh. Whatever could make the answer depend on
 // more than was observed means no stamp.
 func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
-	if sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
+	if s.app.getenv(early.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
 		return
 	}
 	for _, ag := range s.campaign.Agents {
@@ -120,10 +130,7 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	}
 	st := &stamp.Stamp{
 		Question: s.app.question(s.store.Dir(), targets), Store: s.store.Dir(), Position: end,
-		Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
-	}
-	if dir, err := os.Getwd(); err == nil {
-		st.Invocation, _ = early.Invocation(s.app.args, s.app.environ, dir)
+		Invocation: s.app.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
 	}
 	s.app.warn(stamp.Save(early.StampPath(s.campaign.Root), st))
 }

@@ -168,25 +168,44 @@ func (l *looker) read(dir int, name []byte, noFollow int) (sum [32]byte, sig Sig
 		return sum, sig, false
 	}
 	sig = SignatureOf(&st)
+	sum, ok = l.sum(fd)
+	if !ok || unix.Fstat(fd, &st) != nil || SignatureOf(&st) != sig {
+		return sum, sig, false
+	}
+	return sum, sig, true
+}
+
+// sum hashes an open file. One that fits into the buffer, as nearly all do, needs no hasher: making one costs more
+// than hashing 1 KiB.
+func (l *looker) sum(fd int) (sum [32]byte, ok bool) {
 	if l.buf == nil {
 		l.buf = make([]byte, 128<<10) // where BLAKE3 reaches its full speed
 	}
+	n, ok := fill(fd, l.buf)
+	if !ok || n < len(l.buf) {
+		return digest.Of(l.buf[:n]).Sum, ok
+	}
 	h := digest.NewHasher()
-	for {
-		n, err := unix.Read(fd, l.buf)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return sum, sig, false
-		}
-		if n == 0 {
-			break
-		}
+	for n > 0 && ok {
 		h.Write(l.buf[:n])
+		n, ok = fill(fd, l.buf)
 	}
-	if unix.Fstat(fd, &st) != nil || SignatureOf(&st) != sig {
-		return sum, sig, false
+	return h.Digest().Sum, ok
+}
+
+// fill reads until the buffer is full or the file ends.
+func fill(fd int, buf []byte) (n int, ok bool) {
+	for n < len(buf) {
+		k, err := unix.Read(fd, buf[n:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return n, false
+		case k == 0:
+			return n, true
+		default:
+			n += k
+		}
 	}
-	return h.Digest().Sum, sig, true
+	return n, true
 }

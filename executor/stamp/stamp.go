@@ -231,8 +231,14 @@ func Save(path string, s *Stamp) error {
 	return k.save(path)
 }
 
-// Renew writes a stamp that Holds brought up to date. It does nothing to any other.
-func (k *Kept) Renew(path string) error {
+// Renew writes a stamp that Holds brought up to date, or whose question is put by another invocation now; "" is none. It does
+// nothing to any other.
+func (k *Kept) Renew(path, invocation string) error {
+	if invocation != "" && invocation != k.Invocation {
+		return Save(path, &Stamp{
+			Invocation: invocation, Question: k.Question, Store: k.Store, Position: k.Position, Answer: k.Answer, Seen: k.Seen(),
+		})
+	}
 	if !k.renewed {
 		return nil
 	}

@@ -155,7 +155,7 @@ func TestTouchedFilesAreRead(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, k.Holds(root))
 	require.Eventually(t, func() bool {
-		require.NoError(t, k.Renew(path))
+		require.NoError(t, k.Renew(path, k.Invocation))
 		now, err := stamp.Load(path)
 		require.NoError(t, err)
 		return seenOf(now, "dir/a.txt") != seenOf(readAgain(t, s), "dir/a.txt")
@@ -163,6 +163,22 @@ func TestTouchedFilesAreRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("b"), 0o644))
 	require.NoError(t, os.Chtimes(file, past, past))
 	require.False(t, holds(path, root), "as long as before, and as old")
+}
+
+// TestAnotherInvocation proves that a question put in other words is remembered in those.
+func TestAnotherInvocation(t *testing.T) {
+	root, path, s := scene(t)
+	save(t, path, s)
+	k, err := stamp.Load(path)
+	require.NoError(t, err)
+	for _, words := range []string{"", "build", "build -j 4"} {
+		require.NoError(t, k.Renew(path, words))
+	}
+	now, err := stamp.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, "build -j 4", now.Invocation)
+	require.Equal(t, k.Seen(), now.Seen())
+	require.True(t, now.Holds(root))
 }
 
 func readAgain(t *testing.T, s *stamp.Stamp) *stamp.Kept {

@@ -63,7 +63,7 @@ func answer(args, environ []string) (text string, ok bool) {
 		return "", false
 	}
 	if args[0] != "plan" {
-		_ = k.Renew(StampPath(dir)) // without it the next build looks as closely as this one
+		_ = k.Renew(StampPath(dir), asked) // without it the next build looks as closely as this one
 	}
 	return k.Answer, true
 }
