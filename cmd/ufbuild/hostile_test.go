@@ -368,6 +368,8 @@ func TestDamagedStamp(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, ruinFiles())
 	stamp := filepath.Join(h.dir, journal.Dir, "fresh")
+	program, err := os.Executable()
+	require.NoError(t, err)
 	rnd := rand.New(rand.NewPCG(1, 99))
 	rounds := 40
 	if testing.Short() {
@@ -382,6 +384,7 @@ func TestDamagedStamp(t *testing.T) {
 		})
 		b, err := os.ReadFile(stamp)
 		require.NoError(t, err)
+		require.Contains(t, string(b), program, "another ufbuild must decide for itself")
 		if round%2 == 0 {
 			require.NoError(t, os.WriteFile(stamp, scribble(rnd, b), 0o644))
 		}
