@@ -126,7 +126,7 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	if err != nil {
 		return
 	}
-	s.files.Observe(exe) // another ufbuild decides for itself
+	s.files.Observe(exe)       // another ufbuild decides for itself
 	s.app.warn(s.files.Save()) // what was read within a tick of its writing is read again
 	seen, ok := s.files.Observed()
 	end, err := position.Of(s.store.Dir())

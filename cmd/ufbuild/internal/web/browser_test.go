@@ -299,8 +299,8 @@ func TestBrowserReport(t *testing.T) {
 	require.NoError(t, build.Start())
 	p.say("go")
 	_ = build.Wait() // exit 3: gate waits for a person
-	p.ufbuild("report", "-o", "r.html")
-	page := open(t, "file://"+filepath.Join(p.dir, "r.html"))
+	p.ufbuild("report")
+	page := open(t, "file://"+filepath.Join(p.dir, ".ufbuild", "report.html"))
 	page.says("#campaign", "seen")
 	page.says("#states", "fresh 3")
 	page.says("#states", "waiting 1")
