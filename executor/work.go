@@ -186,6 +186,7 @@ type Rescue struct {
 	Salvager   Salvager
 	KillStrays func(build string) // kills processes that a dead build left
 	Reap       func(dir string)
+	Mask       []string // secret values that a dead build may have passed to tasks
 	Now        func() time.Time
 	Usage      func(cache.Attempt, cache.Captured) cache.Usage // what a salvaged attempt of an agent used; nil: unknown
 	Account    func(cache.Attempt)                             // is told of each attempt of a dead build, once it has ended or was captured; nil: nobody is
@@ -332,7 +333,7 @@ func (r *Rescue) salvage(ctx context.Context, l workLine, a *cache.Attempt) (boo
 	if a.Agent.Adapter != "" {
 		specs = keptSpecs(agent.UsagePath, agent.LastPath)
 	}
-	c, err := r.Salvager.Salvage(ctx, l.dir, specs, nil)
+	c, err := r.Salvager.Salvage(ctx, l.dir, specs, r.Mask)
 	if err != nil {
 		return false, nil
 	}

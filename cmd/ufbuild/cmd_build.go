@@ -266,7 +266,7 @@ func reap(dir string) { workspace.Reap(dir) }
 func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accounts *ledger.Ledger) error {
 	r := executor.Rescue{
 		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now, Usage: b.SalvagedUsage, Account: s.accountDead(accounts),
-		KillStrays: func(build string) { local.KillStrays(build) },
+		KillStrays: func(build string) { local.KillStrays(build) }, Mask: s.passedValues(),
 	}
 	found, err := r.Run(s.app.context())
 	for _, x := range found {
