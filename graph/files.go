@@ -2,6 +2,7 @@ package graph
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -57,10 +58,11 @@ func producesPath(inst *lang.Instance, file string) bool {
 	return false
 }
 
-// Consumers returns the nodes that declare a source file as an input. The implicit sources of a
-// workspace in repo mode are not among them.
+// Consumers returns the nodes that declare a source file as an input, and those whose prompt it is or is
+// included in. The implicit sources of a workspace in repo mode are not among them.
 func (g *Graph) Consumers(file string) []NodeID {
 	file = path.Clean(file)
+	prompts := g.campaign.PromptTasks(file)
 	return g.where(func(n *Node) bool {
 		if n.Instance == nil {
 			return false
@@ -71,7 +73,7 @@ func (g *Graph) Consumers(file string) []NodeID {
 				return true
 			}
 		}
-		return n.Instance.PromptFile == file
+		return n.Instance.PromptFile == file || n.Instance.PromptFile != "" && slices.Contains(prompts, n.Task.Name)
 	})
 }
 

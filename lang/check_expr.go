@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -150,8 +152,16 @@ func textHint(e hclsyntax.Expression, a *typ) string {
 	return "Use join(), jsonencode() or a %{ for … }."
 }
 
-func (c *checker) mayBeNullAt(where hcl.Range, t *typ) {
-	c.probs.error("UF2105", where, "%s.", t.maybe).hint("Test .ok or .exists first, or give a fallback with try() or coalesce().")
+func (c *checker) mayBeNullAt(where hcl.Range, t *typ, root string) {
+	d := c.probs.error("UF2105", where, "%s.", t.maybe).hint("Test .ok or .exists first, or give a fallback with try() or coalesce().")
+	if c.isBound(root) {
+		d.Hint = "Leave out what is not there with \"if " + root + ".ok\" at the end of the for, or give a fallback with try() or coalesce()."
+	}
+}
+
+// isBound reports whether a name is that of a for expression around.
+func (c *checker) isBound(name string) bool {
+	return slices.ContainsFunc(c.bound, func(b binding) bool { return b.name == name && name != "" })
 }
 
 // mayBeNull reports a value that is null when a tolerated task left nothing.
@@ -159,7 +169,7 @@ func (c *checker) mayBeNull(e hclsyntax.Expression, t *typ) {
 	if t.maybe == "" || c.trying > 0 || c.isGuarded(c.rootKey(e)) {
 		return
 	}
-	c.mayBeNullAt(e.Range(), t)
+	c.mayBeNullAt(e.Range(), t, c.rootKey(e))
 }
 
 func (c *checker) isGuarded(root string) bool {

@@ -31,7 +31,7 @@ func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) 
 		}
 	}
 	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
-		c.mayBeNullAt(where, t)
+		c.mayBeNullAt(where, t, root)
 	}
 	if t.loose && len(found) == 0 {
 		c.elementOf(t.elems[0], t, text, key, where)

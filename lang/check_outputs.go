@@ -152,6 +152,9 @@ func (l *loader) checkInputs(d *taskDef, i *Instance) {
 			if near := l.near(g); near != "" {
 				n.Summary = g + " matches no file. Did you mean \"" + near + "\"?"
 			}
+			if strings.HasPrefix(g, "~/") {
+				n.Hint = "A home directory is written ~ in a shell only, and globs are below the campaign directory. Copy the file there, or pin it by a reference block."
+			}
 		}
 	}
 }

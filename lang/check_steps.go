@@ -92,7 +92,7 @@ func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *t
 		}
 	}
 	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
-		c.mayBeNullAt(where, t)
+		c.mayBeNullAt(where, t, root)
 	}
 	if name == "path" && c.trying == 0 && !c.isGuarded(root) {
 		c.unguarded(t, where)

@@ -217,7 +217,7 @@ func (l *loader) checkPrompt(p *prompt, roots *rootTypes, guarded []string) {
 // notNull reports a value that may be null where nothing has asked.
 func (l *loader) notNull(where hcl.Range, t *typ) {
 	if t.maybe != "" {
-		(&checker{probs: &l.problems}).mayBeNullAt(where, t)
+		(&checker{probs: &l.problems}).mayBeNullAt(where, t, "")
 	}
 }
 

@@ -99,17 +99,15 @@ func (l *loader) contractType(c *Contract) {
 }
 
 // missingFile reports a file that an argument names and that cannot be read.
-func (l *loader) missingFile(code string, a *argument, name string, err error) {
+func (l *loader) missingFile(code string, a *argument, name string, err error) *Diagnostic {
 	if errors.Is(err, errTooLarge) {
-		l.error(code, a.place, "%s is too large.", name)
-		return
+		return l.error(code, a.place, "%s is too large.", name)
 	}
 	if strings.Contains(err.Error(), "escapes from parent") {
 		if code == "UF5001" {
 			code = "UF5002"
 		}
-		l.error(code, a.place, "%s leads out of the campaign directory by a link.", name)
-		return
+		return l.error(code, a.place, "%s leads out of the campaign directory by a link.", name)
 	}
 	cause := "cannot be read: " + lastCause(err)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,6 +123,7 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) {
 		d.Summary = strings.TrimSuffix(d.Summary, ".") + ". Did you mean \"" + s + "\"?"
 		d.fixed(inside(a.expression), path.Join(path.Dir(name), s))
 	}
+	return d
 }
 
 // globSafe returns the directory, or "*" when it holds characters that mean something in a glob.

@@ -144,8 +144,14 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 			p.setTwice(subjectOf(d, where), src, m)
 			continue
 		}
-		n := p.error(code, subjectOf(d, where), "%s", syntaxSentence(d, summary))
-		n.Detail = rest
+		words, known := ourWords(d)
+		if !known {
+			words.summary = syntaxSentence(d, summary)
+		}
+		n := p.error(code, subjectOf(d, where), "%s", words.summary)
+		if n.Hint = words.hint; !known {
+			n.Detail = rest
+		}
 		if code == "UF1000" || code == "UF5005" {
 			p.syntaxAdvice(n, d, src, where, prompt)
 		}
@@ -155,8 +161,7 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 // syntaxAdvice adds what to do to a syntax error, and the place where the template began that ends wrong.
 func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, where hcl.Range, prompt bool) {
 	switch open, ok := openingBefore(src, where.Start, subjectOf(d, where)); {
-	case strings.Contains(d.Detail, "may not be split over multiple lines"):
-		n.Hint = "A closing quote is missing. Text of several lines goes between <<-END and END."
+	case d.Summary == "Invalid multi-line string": // HCL speaks of templates there; a quote is missing
 	case escapeHint(d) != "":
 		n.Hint = escapeHint(d)
 		if strings.Contains(n.Detail, "escape") {
@@ -165,7 +170,7 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 		if ok && open.Start.Line < subjectOf(d, where).Start.Line && open.Filename == n.Subject.File {
 			n.also(open, "the template begins here")
 		}
-	case prompt:
+	case prompt && n.Hint == "":
 		n.Hint = "If this is text and no template, such as a shell parameter, write $${ instead of ${."
 	}
 }

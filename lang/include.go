@@ -80,7 +80,9 @@ func (l *loader) includeFile(c *hclsyntax.FunctionCallExpr, name, dir string, wi
 	l.ev.includes = append(l.ev.includes, includeUse{place: a.place, file: file, root: within[0]})
 	src, err := l.ev.src.read(file, maxPromptFile)
 	if err != nil {
-		l.missingFile("UF5001", a, file, err)
+		if d := l.missingFile("UF5001", a, file, err); d != nil && d.Fix == nil && d.Hint == "" {
+			d.Hint = "It is looked for beside the file that includes it, then below prompts/, then below the campaign directory."
+		}
 		return nil
 	}
 	body, start, ok := l.frontMatter(file, src)

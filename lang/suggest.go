@@ -7,8 +7,8 @@ import (
 )
 
 // Suggest returns the candidate that was most likely meant by name, or "" when none is close. A
-// candidate is close when at most len/3+1 characters differ; "-" and "_" count as the same, and so do
-// upper and lower case. Failing that, the only candidate that starts with name is meant. The first of
+// candidate is close when at most len/3+1 characters differ, of short names one; two neighbours that changed
+// places count as one. "-" and "_" count as the same, and so do upper and lower case. Failing that, the only candidate that starts with name is meant. The first of
 // equally close candidates wins, so the order of candidates decides ties.
 func Suggest(name string, candidates []string) string { return suggest(name, candidates) }
 
@@ -17,7 +17,7 @@ func suggest(name string, candidates []string) string {
 	if folded == "" {
 		return ""
 	}
-	best, bestDistance := "", len([]rune(folded))/3+2
+	best, bestDistance := "", allowed(len([]rune(folded)))+1
 	prefixed, prefixes := "", 0
 	for _, c := range candidates {
 		if c == name || c == "" {
@@ -37,6 +37,17 @@ func suggest(name string, candidates []string) string {
 	return best
 }
 
+// shortName is up to how many characters a name is short: of four letters, two are half of the word.
+const shortName = 4
+
+// allowed is how many characters of a name may differ.
+func allowed(length int) int {
+	if length <= shortName {
+		return 1
+	}
+	return length/3 + 1
+}
+
 // foldName removes the differences that do not count.
 func foldName(s string) string {
 	return strings.ReplaceAll(strings.ToLower(s), "_", "-")
@@ -49,9 +60,25 @@ func nameDistance(a, b string, limit int) int {
 	if diff := len(ra) - len(rb); diff >= limit || -diff >= limit {
 		return limit
 	}
+	if swapped(ra, rb) {
+		return 1
+	}
 	d := levenshtein.Distance(a, b, nil)
 	if d >= max(len(ra), len(rb)) && d > 0 {
 		return limit
 	}
 	return d
+}
+
+// swapped reports whether two names differ in two neighbours that changed places.
+func swapped(a, b []rune) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && string(a[i+2:]) == string(b[i+2:])
+		}
+	}
+	return false
 }

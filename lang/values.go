@@ -66,7 +66,14 @@ func describeType(v cty.Value) string {
 	if v.IsNull() && v.Type() == cty.DynamicPseudoType {
 		return "null"
 	}
-	return withArticle(v.Type())
+	switch t := v.Type(); {
+	case t.IsTupleType():
+		return "a list"
+	case t.IsObjectType():
+		return "an object"
+	default:
+		return withArticle(t)
+	}
 }
 
 // planTime evaluates an argument that must be known before anything runs. It reports problems and

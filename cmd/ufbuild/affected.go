@@ -301,7 +301,7 @@ func (c *comparison) needs(now, then *lang.Instance) []string {
 		delete(old, key)
 	}
 	for range old {
-		rs = append(rs, "needs less")
+		rs = append(rs, "no longer needs all it did")
 		break
 	}
 	return rs

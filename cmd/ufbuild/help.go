@@ -40,5 +40,7 @@ func arrangeHelp(root *cobra.Command) {
 	}
 	words := strings.NewReplacer("[command]", "VERB", "Available Commands:", "Verbs:", "Additional Commands:", "More verbs:",
 		"Global Flags:", "Flags of every verb:", "about a command", "about a verb")
-	root.SetUsageTemplate(words.Replace(root.UsageTemplate()))
+	usage := strings.Replace(root.UsageTemplate(), "{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]{{end}}",
+		"{{if and .HasAvailableSubCommands (not .HasParent)}}\n  {{.CommandPath}} [command]{{end}}", 1) // the others say so themselves
+	root.SetUsageTemplate(words.Replace(usage))
 }

@@ -5,4 +5,4 @@ task "a" {
 task "b" {
   command = ["true"]
 }
-# want UF1000 @ 2:31 "Invalid multi-line string: Quoted strings may not be split over multiple lines."
+# want UF1000 @ 2:31 "This text has no closing quote on its line."
