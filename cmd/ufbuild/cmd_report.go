@@ -50,8 +50,8 @@ func (a *app) runReport(build, output string) error {
 	switch output {
 	case "":
 		output = joinSlash(fromHere(s.campaign.Root), reportFile)
-		if err := os.MkdirAll(filepath.Join(s.campaign.Root, journal.Dir), 0o755); err != nil {
-			return fmt.Errorf("write report: %w", err)
+		if _, err := journal.Prepare(s.campaign.Root); err != nil {
+			return err
 		}
 	case "-":
 	default:

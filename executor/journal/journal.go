@@ -30,7 +30,7 @@ type Journal struct {
 // Open opens the journal of the campaign at root for writing and creates what is missing. The caller
 // holds the campaign's lock.
 func Open(root string) (*Journal, error) {
-	dir, err := prepare(root)
+	dir, err := Prepare(root)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func Open(root string) (*Journal, error) {
 	return &Journal{w: w}, nil
 }
 
-// prepare makes the directory and the file that hides it from git.
-func prepare(root string) (string, error) {
+// Prepare makes the directory of the campaign at root, with the file that hides it from git, and returns it.
+func Prepare(root string) (string, error) {
 	dir := filepath.Join(root, Dir)
 	if err := effect.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("open campaign state: %w\nhint: %s must be a directory that you can write", err, dir)

@@ -56,7 +56,7 @@ func (l *Lock) Say(me Holder) error { return writeHolder(l.f, me) }
 // Acquire takes the lock of the campaign at root. When another process has it, the error is
 // *HeldError.
 func Acquire(root string, me Holder) (*Lock, error) {
-	dir, err := prepare(root)
+	dir, err := Prepare(root)
 	if err != nil {
 		return nil, err
 	}

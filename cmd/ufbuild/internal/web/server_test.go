@@ -21,16 +21,19 @@ import (
 type fakePages struct {
 	mu     sync.Mutex
 	nodes  []Node
+	sets   int
 	looks  int
 	agreed string // of the last retry
 
-	trouble string // why there is no document
+	trouble string    // why there is no document
+	drawn   *Document // what the document has beside the nodes; may be nil
 }
 
 func (f *fakePages) set(nodes ...Node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.nodes = nodes
+	f.sets++
 }
 
 func (f *fakePages) Mark(context.Context) (string, error) {
@@ -39,14 +42,19 @@ func (f *fakePages) Mark(context.Context) (string, error) {
 	if f.trouble != "" {
 		return "", errors.New(f.trouble)
 	}
-	return fmt.Sprintf("%+v", f.nodes), nil
+	return fmt.Sprint(f.sets), nil
 }
 
 func (f *fakePages) Document(context.Context) (*Document, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looks++
-	return &Document{Kind: "ui", Campaign: "c", Nodes: append([]Node(nil), f.nodes...)}, nil
+	doc := Document{Kind: "ui", Campaign: "c"}
+	if f.drawn != nil {
+		doc = *f.drawn
+	}
+	doc.Nodes = append([]Node(nil), f.nodes...)
+	return &doc, nil
 }
 
 func (f *fakePages) Text(_ context.Context, address string, n int, what string) (Text, error) {
@@ -78,7 +86,7 @@ func (f *fakePages) Decide(context.Context, Decision) (Done, error) {
 const testToken = "secret-of-this-server"
 
 // serve starts a server whose clock is the channel.
-func serve(t *testing.T, f *fakePages) (base string, tick chan time.Time) {
+func serve(t testing.TB, f *fakePages) (base string, tick chan time.Time) {
 	t.Helper()
 	tick = make(chan time.Time)
 	s := &Server{

@@ -42,7 +42,7 @@ function renderDetail() {
 }
 
 function attemptButtons(node, a) {
-  const one = (x) => button([el("i", { style: { color: palette[tone(outcome(x))] } }), `${x.n} ${outcome(x)}`, x.selected && el("b", {}, "read"), x.retried && el("span", { class: "soft" }, "retried")],
+  const one = (x) => button([el("i", { class: "s-" + tone(outcome(x)) }), `${x.n} ${outcome(x)}`, x.selected && el("b", {}, "read"), x.retried && el("span", { class: "soft" }, "retried")],
     () => { app.n = x.n; renderDetail(); app.redraw(); saveHash(); }, { "aria-pressed": String(x === a), title: [when(x.started), x.reason].filter(Boolean).join(" · "), "data-keep": "attempt" + x.n });
   return el("div", { class: "attempts", role: "group", "aria-label": "Attempts" }, node.earlier > 0 && el("span", { class: "soft small" }, `${node.earlier} earlier`), node.attempts.map(one));
 }

@@ -2,15 +2,20 @@
 
 const graphView = {
   by: "", // "tasks" or "nodes"
-  at: { x: 0, y: 0, k: 1 }, fitted: false, hover: -1,
+  at: { x: 0, y: 0, k: 1 }, moved: false, hover: -1, // moved: by the reader, so that a new size leaves it
 
   mount(main) {
     const d = app.doc;
     if (!this.by) this.by = d.by || (d.nodes.length > 150 || !d.nodes.length ? "tasks" : "nodes");
+    if (!d.drawings.tasks.boxes.length && !d.drawings.nodes.boxes.length) {
+      this.canvas = null;
+      return main.append(el("div", { class: "view" }, el("div", { class: "empty" }, el("h2", {}, "No tasks"), el("p", {}, "This campaign declares none."))));
+    }
     const stage = el("div", { class: "stage" });
     this.tip = el("div", { class: "tip", hidden: true });
+    this.shot = null;
     this.draw = later(() => this.paint());
-    Object.assign(this, canvasOf(stage, { role: "img", "aria-label": `Graph of ${count(d.nodes.length, "task")}. The Tasks view lists the same. Arrow keys move, plus and minus zoom, 0 shows all.`, id: "graph" }, () => { if (!this.fitted) this.fit(); this.draw(); }));
+    Object.assign(this, canvasOf(stage, { role: "img", "aria-label": `Graph of ${count(d.nodes.length, "task")}. The Tasks view lists the same. Arrow keys move, plus and minus zoom, 0 shows all.`, id: "graph" }, () => { if (!this.moved) this.fit(); this.draw(); }));
     const by = (name, words) => button(words, () => { this.by = name; this.fit(); app.render(); }, { "aria-pressed": String(this.by === name) });
     stage.append(this.tip, this.legend(), el("div", { class: "corner", role: "group", "aria-label": "Graph" },
       d.drawings.tasks.boxes.length !== d.drawings.nodes.boxes.length && [by("tasks", "Tasks"), by("nodes", "Instances")],
@@ -30,7 +35,7 @@ const graphView = {
     const c = this.canvas;
     c.addEventListener("wheel", (e) => { e.preventDefault(); this.zoom(Math.exp(-e.deltaY * (e.ctrlKey ? 0.01 : 0.0016)), e.offsetX, e.offsetY); }, { passive: false });
     drags(c, {
-      move: (dx, dy) => { this.at.x += dx; this.at.y += dy; this.draw(); },
+      move: (dx, dy) => { this.moving(); this.at.x += dx; this.at.y += dy; this.draw(); },
       hover: (x, y) => this.point(x, y),
       click: (x, y) => this.choose(this.hit(x, y)),
       leave: () => this.point(-1e6, -1e6),
@@ -38,7 +43,7 @@ const graphView = {
     c.addEventListener("dblclick", (e) => this.zoom(1.8, e.offsetX, e.offsetY));
     c.addEventListener("keydown", (e) => {
       const step = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[e.key];
-      if (step) { this.at.x += step[0]; this.at.y += step[1]; }
+      if (step) { this.moving(); this.at.x += step[0]; this.at.y += step[1]; }
       else if (e.key === "+" || e.key === "=") this.zoom(1.3);
       else if (e.key === "-") this.zoom(1 / 1.3);
       else if (e.key === "0") this.fit();
@@ -54,13 +59,36 @@ const graphView = {
     if (!w || !d) return;
     const k = Math.min(w / (d.width + 20), (h - 60) / (d.height + 20), 1.4);
     this.at = { k, x: (w - d.width * k) / 2, y: Math.max(10, (h - 50 - d.height * k) / 2) };
-    this.fitted = true;
+    this.moved = false; this.shot = null;
   },
 
   zoom(by, x = this.size.w / 2, y = this.size.h / 2) {
     const k = Math.min(3, Math.max(0.02, this.at.k * by)), r = k / this.at.k;
+    this.moving();
     this.at = { k, x: x - (x - this.at.x) * r, y: y - (y - this.at.y) * r };
     this.draw();
+  },
+
+  // moving keeps a picture of a large graph while the reader moves: frames show it moved and scaled, and the graph
+  // itself again once it rests or the picture is too far off.
+  moving() {
+    this.moved = true;
+    if (this.drawing().lines.length < 1500) return;
+    const far = this.shot && (Math.abs(Math.log(this.at.k / this.shot.at.k)) > 0.7 || Math.abs(this.at.x - this.shot.at.x) > this.size.w || Math.abs(this.at.y - this.shot.at.y) > this.size.h);
+    if (far) { this.shot = null; this.paint(); }
+    if (!this.shot) {
+      const image = document.createElement("canvas");
+      image.width = this.canvas.width; image.height = this.canvas.height;
+      image.getContext("2d", { alpha: false }).drawImage(this.canvas, 0, 0);
+      this.shot = { image, at: { ...this.at } };
+    }
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => { this.shot = null; this.draw(); }, 140);
+  },
+
+  paintShot() {
+    const { ctx, size, shot } = this, r = this.at.k / shot.at.k;
+    ctx.drawImage(shot.image, this.at.x - shot.at.x * r, this.at.y - shot.at.y * r, size.w * r, size.h * r);
   },
 
   hit(px, py) {
@@ -98,6 +126,7 @@ const graphView = {
     const x0 = Math.min(...boxes.map((b) => b.x)), y0 = Math.min(...boxes.map((b) => b.y)), x1 = Math.max(...boxes.map((b) => b.x + b.w)), y1 = Math.max(...boxes.map((b) => b.y + b.h));
     const k = Math.min(this.size.w / (x1 - x0 + 160), (this.size.h - 60) / (y1 - y0 + 160), 1.3);
     this.at = { k, x: this.size.w / 2 - k * (x0 + x1) / 2, y: (this.size.h - 50) / 2 - k * (y0 + y1) / 2 };
+    this.moved = true; this.shot = null;
   },
 
   // reach finds what the chosen box needs and who needs it.
@@ -115,10 +144,11 @@ const graphView = {
   },
 
   paint() {
-    if (!this.size.w || app.view !== "graph") return;
+    if (!this.canvas || !this.size.w || app.view !== "graph") return;
     const { ctx, size } = this;
     ctx.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
     ctx.fillStyle = palette.bg; ctx.fillRect(0, 0, size.w, size.h);
+    if (this.shot) return this.paintShot();
     ctx.translate(this.at.x, this.at.y); ctx.scale(this.at.k, this.at.k);
     const k = this.at.k, view = { x0: -this.at.x / k, y0: -this.at.y / k, x1: (size.w - this.at.x) / k, y1: (size.h - this.at.y) / k };
     paintGraph(ctx, this, view, k);

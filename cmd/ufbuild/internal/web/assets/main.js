@@ -131,17 +131,18 @@ function printPage() {
     return el("img", { src: c.toDataURL("image/png"), alt: "" });
   };
   if (!graphView.by) graphView.by = app.doc.nodes.length > 150 ? "tasks" : "nodes";
-  out.replaceChildren(el("section", {}, el("h2", {}, "Graph"), picture(graphView, 900)));
+  const d = graphView.drawing(), source = findingsView.source === null ? (findingsView.sources()[0] || {}).name : findingsView.source;
+  out.replaceChildren(el("section", {}, el("h2", {}, "Graph"), picture(graphView, Math.max(160, Math.min(1400, 1400 * d.height / d.width + 70)))));
   if (app.doc.kind !== "graph" && timelineView.gather().length) out.append(el("section", {}, el("h2", {}, "Timeline"), picture(timelineView, Math.min(1800, 60 + timelineView.lanes * laneHeight))));
   const rows = app.doc.nodes.filter((_, i) => app.shown[i]).slice(0, 3000);
   out.append(el("section", {}, el("h2", {}, "Tasks"), el("table", {}, el("tbody", {}, rows.map((n) => el("tr", {}, el("td", {}, n.state && chip(n.state)), el("td", { class: "mono" }, n.address), el("td", {}, n.words || ""), el("td", { class: "num" }, duration(n.attempts.filter(inBuild).reduce((s, a) => s + took(a), 0)))))))));
   if (app.doc.kind !== "graph") { const s = el("section", {}, el("h2", {}, "Cost")); costView.mount(s); s.firstChild.nextSibling.className = ""; out.append(s); }
-  const found = (app.doc.findings || []).filter((f) => app.shown[f.node] && (!findingsView.source || findingsView.sourceOf(f) === findingsView.source)).slice(0, 2000);
+  const found = (app.doc.findings || []).filter((f) => app.shown[f.node] && (!source || findingsView.sourceOf(f) === source)).slice(0, 2000);
   if (found.length) out.append(el("section", {}, el("h2", {}, "Findings"), el("table", {}, el("tbody", {}, found.map((f) => el("tr", {}, el("td", {}, el("span", { class: "chip plain g-" + f.grade }, f.severity || "")), el("td", {}, f.title), el("td", { class: "mono" }, f.where || "")))))));
 }
 addEventListener("beforeprint", () => {
   const held = document.documentElement.dataset.theme;
-  document.documentElement.dataset.theme = "light"; readPalette();
+  document.documentElement.dataset.theme = "light"; readPalette(); palette.bg = "#ffffff";
   printPage();
   if (held) document.documentElement.dataset.theme = held; else delete document.documentElement.dataset.theme;
   readPalette(); app.redraw();

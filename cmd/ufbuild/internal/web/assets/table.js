@@ -24,10 +24,9 @@ function grid(columns, rows, { open, label, sort, current }) {
       if (b) b.textContent = columns[i].name + (on ? (order.up ? " ↑" : " ↓") : "");
     });
     body.style.height = sorted.length * rowHeight + "px";
-    from = to = -1;
-    paint();
+    repaint();
   };
-  let from = -1, to = -1;
+  const held = new Map(); // rows in the page, by number
   const row = (i) => {
     const r = sorted[i];
     return el("div", { class: "row" + (current && current(r) ? " on" : ""), role: "row", tabindex: "0", "aria-rowindex": i + 2, "data-at": i,
@@ -35,14 +34,16 @@ function grid(columns, rows, { open, label, sort, current }) {
     columns.map((c) => el("div", { class: "cell" + (c.num ? " num" : "") + (c.mono ? " mono" : ""), role: "cell", title: c.title ? c.title(r) : null }, c.cell(r))));
   };
   const paint = () => {
-    const top = Math.max(0, Math.floor((box.scrollTop - 300) / rowHeight)), end = Math.min(sorted.length, Math.ceil((box.scrollTop + box.clientHeight + 300) / rowHeight));
-    if (top === from && end === to) return;
-    const held = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.at : null;
-    from = top; to = end;
-    const rowsNow = [];
-    for (let i = top; i < end; i++) rowsNow.push(row(i));
-    body.replaceChildren(...rowsNow);
-    if (held !== null) { const again = body.querySelector(`[data-at="${held}"]`); if (again) again.focus({ preventScroll: true }); }
+    const top = Math.max(0, Math.floor((box.scrollTop - 200) / rowHeight)), end = Math.min(sorted.length, Math.ceil((box.scrollTop + box.clientHeight + 200) / rowHeight));
+    for (const [i, e] of held) if (i < top || i >= end) { e.remove(); held.delete(i); }
+    const first = body.firstChild ? +body.firstChild.dataset.at : -1, above = [], below = []; // in their order, for who goes by the tab key
+    for (let i = top; i < end; i++) if (!held.has(i)) { const e = row(i); held.set(i, e); (i < first ? above : below).push(e); }
+    body.prepend(...above); body.append(...below);
+  };
+  const repaint = () => {
+    const focus = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.at : null;
+    held.clear(); body.replaceChildren(); paint();
+    if (focus !== null && held.has(+focus)) held.get(+focus).focus({ preventScroll: true });
   };
   box.addEventListener("scroll", later(paint), { passive: true });
   new ResizeObserver(() => paint()).observe(box);
@@ -55,10 +56,9 @@ function grid(columns, rows, { open, label, sort, current }) {
     e.preventDefault();
     const next = Math.min(sorted.length - 1, Math.max(0, +at + step));
     box.scrollTop = Math.min(Math.max(box.scrollTop, (next + 2) * rowHeight - box.clientHeight), next * rowHeight);
-    from = to = -1; paint();
-    const there = body.querySelector(`[data-at="${next}"]`);
-    if (there) there.focus({ preventScroll: true });
+    paint();
+    if (held.has(next)) held.get(next).focus({ preventScroll: true });
   });
   arrange();
-  return { box, repaint() { from = to = -1; paint(); }, get order() { return order; }, get scroll() { return box.scrollTop; }, set scroll(y) { box.scrollTop = y; } };
+  return { box, repaint, get order() { return order; }, get scroll() { return box.scrollTop; }, set scroll(y) { box.scrollTop = y; } };
 }

@@ -131,14 +131,20 @@ const timelineView = {
     const y = axisHeight + lane * laneHeight - this.top, bars = this.byLane[lane];
     let lo = 0, hi = bars.length; // the bars of a lane follow each other, in start and in end
     while (lo < hi) { const mid = (lo + hi) >> 1; if (bars[mid].t1 < a) lo = mid + 1; else hi = mid; }
-    let drawn = -1;
+    let x = 0, end = -1, run = ""; // thin bars that follow each other are one, or a hundred thousand would be drawn
+    const flush = () => { if (run) { ctx.fillStyle = palette[run]; ctx.fillRect(x, y + 3, Math.max(end - x, 1), laneHeight - 6); run = ""; } };
     for (let n = lo; n < bars.length && bars[n].t0 <= b; n++) {
-      const bar = bars[n], x0 = px(bar.t0), x1 = Math.max(px(bar.t1), x0 + 1.5);
-      if (x1 - drawn < 0.5) continue; // under what is drawn already
-      drawn = x1;
-      const t = tone(outcome(bar.a)), on = bar.i === app.sel || bar === this.hover, critical = app.critical.has(bar.i);
-      const left = Math.max(x0, -4), width = Math.min(x1, this.size.w + 4) - left - (x1 - x0 > 4 ? 1 : 0);
-      ctx.fillStyle = width < 6 ? palette[t] : palette[t + "-bg"];
+      const bar = bars[n], x0 = px(bar.t0), x1 = px(bar.t1), t = tone(outcome(bar.a)), on = bar.i === app.sel || bar === this.hover, critical = bar.a.build === app.doc.build && app.critical.has(bar.i);
+      if (x1 - x0 < 6 && !on) {
+        const look = critical ? "accent" : t;
+        if (run === look && x0 - end < 1) end = Math.max(end, x1);
+        else if (run && x1 - end < 0.5) continue; // under what is drawn already
+        else { flush(); run = look; x = x0; end = x1; }
+        continue;
+      }
+      flush();
+      const left = Math.max(x0, -4), width = Math.max(Math.min(x1, this.size.w + 4) - left, 1.5) - (x1 - x0 > 4 ? 1 : 0);
+      ctx.fillStyle = x1 - x0 < 6 ? palette[t] : palette[t + "-bg"];
       ctx.fillRect(left, y + 3, width, laneHeight - 6);
       if (width >= 6) {
         ctx.fillStyle = critical ? palette.accent : palette[t];
@@ -151,6 +157,7 @@ const timelineView = {
         ctx.fillStyle = palette.ink; ctx.fillText(app.doc.nodes[bar.i].address, Math.max(left, 0) + 7, y + laneHeight / 2 + 0.5); ctx.restore();
       }
     }
+    flush();
   },
 
   paintAxis(ctx, px, a, b) {
