@@ -37,10 +37,6 @@ func TestMentions(t *testing.T) {
 		"both":                       {mention("", "depends on", "tolerates"), "UF3005@21>20"},
 		"both, other order":          {mention("", "tolerates", "depends on"), "UF3005@21>20"},
 		"no tree":                    {mention("", "tolerates", "inherits"), "UF3007@21>20"},
-		"unguarded":                  {mention("path", "tolerates", "refers to"), "UF3006@21>20"},
-		"guarded":                    {mention("if task.a.ok", "tolerates", "refers to"), ""},
-		"guarded by exists":          {mention("o.exists ?", "tolerates", "refers to"), ""},
-		"not a guard":                {mention("task.okay", "tolerates", "refers to"), "UF3006@21>20"},
 	} {
 		_, ds := Build(tc.c)
 		var got []string
@@ -49,16 +45,6 @@ func TestMentions(t *testing.T) {
 		}
 		require.Equal(t, tc.want, strings.Join(got, " "), name)
 	}
-}
-
-func TestGuardInAPromptFile(t *testing.T) {
-	c := mention("path", "tolerates", "refers to")
-	c.Tasks[1].Mentions[1].Range.File = "prompts/b.md"
-	_, ds := Build(c)
-	require.Len(t, ds, 1)
-	c.Files = append(c.Files, lang.SourceFile{Path: "prompts/b.md", Bytes: []byte("%{ if task.a.ok }")})
-	_, ds = Build(c)
-	require.Empty(t, ds)
 }
 
 func TestNeedingATaskThatNeverRuns(t *testing.T) {
