@@ -44,6 +44,7 @@ type Builder struct {
 	After    func(time.Duration) <-chan time.Time   // timers between tries
 	Jitter   func() float64                         // in [0,1), spreads tries
 	Only     map[graph.NodeID]map[lang.Address]bool // of a template node: the instances that are wanted; none: all
+	Scope    *Scope                                 // which nodes may start; nil: all that are wanted
 	Jobs     int                                    // parallel attempts, at least 1
 	FailFast bool                                   // start nothing new after a failure
 	Unpaid   string                                 // why no prompt is started; "": they are

@@ -187,6 +187,10 @@ func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
 		s.cancel(id)
 		return
 	}
+	if cause, out := s.leftOutBy(id); out {
+		s.leaveOut(ctx, id, cause)
+		return
+	}
 	if cause, withheld, skip := s.skipCause(id); skip {
 		s.skip(ctx, id, cause, withheld)
 		return
@@ -381,6 +385,8 @@ func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 	s.emit(event.Event{Kind: event.NodeDecided, Address: n.result.Address.String(), State: "stale",
 		Reason: n.result.Reason.String(), Key: n.result.Key.String(), Account: limitOf(s.graph.Node(id).Instance)})
 	switch {
+	case !s.mayStart(id):
+		s.leaveOut(ctx, id, lang.Address{})
 	case s.plan:
 		s.done(ctx, id, WouldRun)
 	case s.halted != "":

@@ -25,7 +25,7 @@ const (
 	IsFresh                // done: nothing had to run
 	Ran                    // done: an attempt succeeded
 	Failed                 // done: its last attempt failed, or it could not be decided
-	Skipped                // done: a dependency failed or was skipped, or when = false
+	Skipped                // done: a dependency failed or was skipped, when = false, or out of scope
 	Cancelled              // done: the build stopped before it could run
 	WouldRun               // done, plan only: stale
 	Unknown                // done, plan only: cannot be decided until a dependency has run
@@ -101,6 +101,7 @@ type NodeResult struct {
 	Message  string        // for people: why it failed or was skipped
 	Cause    lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
 	Withheld bool          // Skipped because of when = false
+	LeftOut  bool          // Skipped because the scope of the build leaves it out, or Cause, which it needs
 	Found    bool          // IsFresh by an attempt that this campaign had not selected
 	Restored bool          // IsFresh, and outputs were or would be put in place
 	Differ   []string      // paths that were missing or edited

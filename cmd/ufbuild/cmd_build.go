@@ -75,6 +75,7 @@ func (f *buildFlags) check() error {
 
 func (a *app) buildCommand() *cobra.Command {
 	var f buildFlags
+	var p pick
 	cmd := &cobra.Command{
 		Use:     "build [TARGET…]",
 		Aliases: []string{"run"},
@@ -83,10 +84,21 @@ func (a *app) buildCommand() *cobra.Command {
 targets it builds campaign.default. Whatever an attempt produces is kept in the
 store, also when it fails; good outputs are put under out/.
 
+Three flags narrow that, and plan takes the same ones. --until X stops after X: of
+what the targets need, X and what X needs, nothing that depends on it. --from X
+starts X and what depends on it on the way to the targets, and nothing else, like
+"dbt run --select x+". --only starts nothing but the targets. What these two leave
+out has to be fresh: it is never run, and what needs something stale among it is
+skipped, with exit code 1, until a build without the flag. --from X --until Y starts
+what lies between. What is fresh never runs; "ufbuild retry" runs it again.
+
 A build can be killed at any moment: the next one goes on where it was.`,
 		Example: `  ufbuild build
   ufbuild build report 'strategy/*#0' -j 8
   ufbuild build @failed
+  ufbuild build review/style --only  one task, as long as what it needs is fresh
+  ufbuild build --until 'review/*'   look at the reviews before what reads them
+  ufbuild build --from review        the reviews and what depends on them
   ufbuild build --dry-run            the same as ufbuild plan`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
@@ -94,23 +106,27 @@ A build can be killed at any moment: the next one goes on where it was.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			if f.dryRun {
-				return a.runPlan(targets, false)
+			if err := p.check(targets); err != nil {
+				return err
 			}
-			if !f.listened() && a.answerUnchanged(targets, writing) {
+			if f.dryRun {
+				return a.runPlan(targets, p, false)
+			}
+			if !f.listened() && !p.narrows() && a.answerUnchanged(targets, writing) {
 				return nil
 			}
-			f.stamp, f.targets = true, targets
-			return a.runBuild("build", f, func(s *session) ([]graph.NodeID, error) { return s.selectTargets(targets) })
+			f.stamp, f.targets = !p.narrows(), targets
+			return a.runBuild("build", f, func(s *session) (selection, error) { return s.selectOnly(targets, p) })
 		},
 	}
 	f.bind(cmd)
+	p.bind(a, cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would run, like plan")
 	return cmd
 }
 
 // runBuild is a whole build: lock, rescue what a dead build left, bring up to date, report.
-func (a *app) runBuild(verb string, f buildFlags, targets func(*session) ([]graph.NodeID, error)) (err error) {
+func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (selection, error)) (err error) {
 	s, err := a.openSession(writing)
 	if err != nil {
 		return err
@@ -123,20 +139,20 @@ func (a *app) runBuild(verb string, f buildFlags, targets func(*session) ([]grap
 	if err := s.readJournal(); err != nil { // again: another build may just have ended
 		return err
 	}
-	ids, err := targets(s)
+	sel, err := targets(s)
 	if err != nil {
 		return err
 	}
-	return s.build(build, verb, f, ids)
+	return s.build(build, verb, f, sel)
 }
 
 // build runs the executor over nodes. The caller holds the campaign's lock.
-func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) error {
+func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	a := s.app
-	if err := s.checkRequired(ids); err != nil {
+	if err := s.checkRequired(sel); err != nil {
 		return err
 	}
-	if err := s.checkTooling(ids); err != nil {
+	if err := s.checkTooling(sel); err != nil {
 		return err
 	}
 	j, err := journal.Open(s.campaign.Root)
@@ -183,9 +199,7 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 		return err
 	}
 	b.OnBlob = s.observeBlob
-	base, only := s.toBase(ids)
-	b.Only = only
-	sum, err := b.Run(a.context(), base)
+	sum, err := b.Run(a.context(), s.aim(b, sel))
 	a.warn(reports.close()) // the terminal is needed for the result
 	if reports.summary != nil {
 		a.warn(reports.summary.write(&sum, spent))
@@ -204,7 +218,7 @@ func (s *session) build(build, verb string, f buildFlags, ids []graph.NodeID) er
 	if f.ended != nil {
 		f.ended(s)
 	}
-	return a.finishBuild(s, f, &sum, spent, ids)
+	return a.finishBuild(s, f, &sum, spent, sel.ids)
 }
 
 func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *executor.WorkDir, runner executor.Runner) *executor.Builder {
@@ -288,6 +302,7 @@ func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent
 	if !a.json {
 		printFailures(a.out, a.outTerm.Style(), s.loaded, sum)
 		printPaused(a.out, a.outTerm.Style(), sum)
+		printLeftOut(a.out, a.outTerm.Style(), sum)
 		printWarnings(a, sum)
 		printUnclean(a, sum)
 		line := sentence(sum.Total, sum.Counts)

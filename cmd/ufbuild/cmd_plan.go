@@ -15,28 +15,35 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	var detailed bool
+	var p pick
 	cmd := &cobra.Command{
 		Use:   "plan [TARGET…]",
 		Short: "Say what a build would do, and why",
 		Long: `Decides every task as a build would and says which are fresh, which are stale and
 why, and which cannot be known until another has run. It uses the same function
-as build, writes nothing and starts nothing, and works while a build runs.`,
+as build, writes nothing and starts nothing, and works while a build runs. --only,
+--from and --until say what they say for build.`,
 		Example: `  ufbuild plan
   ufbuild plan report
+  ufbuild plan --from review          the same as build --from review would do
   ufbuild plan --json | jq '.nodes[] | select(.state == "stale")'
   ufbuild plan --detailed-exitcode    exit 7 when something would run`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, targets []string) error {
-			return a.runPlan(targets, detailed)
+			if err := p.check(targets); err != nil {
+				return err
+			}
+			return a.runPlan(targets, p, detailed)
 		},
 	}
+	p.bind(a, cmd)
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 7 when a build would run something")
 	return cmd
 }
 
-func (a *app) runPlan(targets []string, detailed bool) error {
-	if a.answerUnchanged(targets, reading) {
+func (a *app) runPlan(targets []string, p pick, detailed bool) error {
+	if !p.narrows() && a.answerUnchanged(targets, reading) {
 		return nil
 	}
 	s, err := a.openSession(reading)
@@ -44,11 +51,11 @@ func (a *app) runPlan(targets []string, detailed bool) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
-	ids, err := s.selectTargets(targets)
+	sel, err := s.selectOnly(targets, p)
 	if err != nil {
 		return err
 	}
-	sum, err := s.plan(ids)
+	sum, err := s.planAimed(sel)
 	if err != nil {
 		return err
 	}
@@ -102,9 +109,13 @@ func countNames(counts map[executor.State]int) map[string]int {
 
 // plan decides nodes and what they need, without writing.
 func (s *session) plan(ids []graph.NodeID) (executor.Summary, error) {
-	base, only := s.toBase(ids)
-	b := &executor.Builder{Decider: s.decider(), Graph: s.base, Only: only, Sink: event.Discard, Jobs: 1, After: time.After}
-	sum, err := b.Plan(s.app.context(), base)
+	return s.planAimed(selection{ids: ids})
+}
+
+// planAimed decides what a build of a selection would decide, without writing.
+func (s *session) planAimed(sel selection) (executor.Summary, error) {
+	b := &executor.Builder{Decider: s.decider(), Graph: s.base, Sink: event.Discard, Jobs: 1, After: time.After}
+	sum, err := b.Plan(s.app.context(), s.aim(b, sel))
 	if err != nil {
 		return sum, err
 	}
@@ -148,6 +159,7 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	printFailures(a.out, style, s.loaded, sum)
+	printLeftOutHint(a.out, sum)
 	budgets, err := s.budgets()
 	if err != nil {
 		return err

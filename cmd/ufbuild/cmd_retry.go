@@ -23,6 +23,7 @@ type retryFlags struct {
 	noBuild bool
 	yes     bool
 	why     string
+	only    bool
 
 	// The page asks a person itself: agree is called instead of asking, and told when the records are written,
 	// before anything is built. Both may be nil.
@@ -41,6 +42,7 @@ terminal you are asked, elsewhere --yes is needed. A discarded attempt is never
 chosen again by its key, and stays in the store: undo brings all of it back.`,
 		Example: `  ufbuild retry strategy/round-trip#0 --why "the model was drunk"
   ufbuild retry report --no-cone     leave dependents to early cutoff
+  ufbuild retry report --only        look at it before its dependents run
   ufbuild retry --failed --yes       what failed last time
   ufbuild retry lens --no-build      only mark it stale`,
 		Args:              cobra.ArbitraryArgs,
@@ -62,9 +64,11 @@ chosen again by its key, and stays in the store: undo brings all of it back.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&f.alone, "no-cone", false, "discard the targets alone, not their dependents")
 	fs.BoolVar(&f.failed, "failed", false, "retry what failed last time")
+	fs.BoolVar(&f.only, "only", false, "run the targets alone, and leave their dependents stale")
 	fs.BoolVar(&f.noBuild, "no-build", false, "only invalidate")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	fs.StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
+	cmd.MarkFlagsMutuallyExclusive("only", "no-build")
 	return cmd
 }
 
@@ -80,7 +84,9 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 			return a.retried(id, inv)
 		}
 		for _, n := range inv.Nodes {
-			concerned = append(concerned, n.Address)
+			if n.Target || !f.only {
+				concerned = append(concerned, n.Address)
+			}
 		}
 		if err := s.refusePinned(inv); err != nil {
 			return err
@@ -119,6 +125,14 @@ func (s *session) cone(targets []string, alone bool) (executor.Invalidation, err
 		return executor.Invalidation{}, err
 	}
 	return v.Cone(ids, alone)
+}
+
+// selection is what the build after a retry is about.
+func (f *retryFlags) selection(ids []graph.NodeID) selection {
+	if f.only {
+		return selection{ids: ids, start: ids, words: "--only"}
+	}
+	return selection{ids: ids}
 }
 
 // find turns addresses into nodes. One that is gone, since its list was planned again, is left out.
@@ -215,7 +229,7 @@ func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journa
 	if err != nil || f.noBuild || len(ids) == 0 {
 		return err
 	}
-	return s.build(newID(time.Now()), verb, f.buildFlags, ids)
+	return s.build(newID(time.Now()), verb, f.buildFlags, f.selection(ids))
 }
 
 // record lends the journal to a decision.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/executor/stamp"
-	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -92,7 +91,7 @@ func (a *app) runWatch(f buildFlags, targets []string, settle time.Duration) err
 			fmt.Fprintf(a.err, "\n%s changed\n", because)
 		}
 		seen = nil
-		err := a.runBuild("watch", f, func(s *session) ([]graph.NodeID, error) { return s.selectTargets(targets) })
+		err := a.runBuild("watch", f, func(s *session) (selection, error) { return s.selectOnly(targets, pick{}) })
 		exitCode(err, a.err, a.errTerm.Style()) // says what is wrong; the next build may be better
 	}
 	w.idle = func() { fmt.Fprintf(a.err, "watching %s\n", filepath.Clean(root)) }

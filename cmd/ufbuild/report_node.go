@@ -22,7 +22,8 @@ type nodeReport struct {
 	Ordinal    int              `json:"ordinal,omitempty"`
 	Outcome    string           `json:"outcome,omitempty"`
 	Message    string           `json:"message,omitempty"`
-	Restore    []string         `json:"restore,omitempty"` // outputs that are missing or edited
+	LeftOut    bool             `json:"left_out,omitempty"` // skipped: flags leave it out, or the node in because
+	Restore    []string         `json:"restore,omitempty"`  // outputs that are missing or edited
 	Found      bool             `json:"found_in_store,omitempty"`
 	Warnings   []string         `json:"warnings,omitempty"`
 	DurationMS int64            `json:"duration_ms,omitempty"`
@@ -32,7 +33,7 @@ type nodeReport struct {
 func reportNode(r *executor.NodeResult) nodeReport {
 	n := nodeReport{
 		Address: r.Address.String(), State: r.State.String(), Ordinal: r.Ordinal, Outcome: string(r.Outcome),
-		Message: r.Message, Restore: r.Differ, Found: r.Found, Warnings: r.Warnings, DurationMS: r.Duration.Milliseconds(),
+		Message: r.Message, LeftOut: r.LeftOut, Restore: r.Differ, Found: r.Found, Warnings: r.Warnings, DurationMS: r.Duration.Milliseconds(),
 	}
 	if !r.Key.IsZero() {
 		n.Key = r.Key.String()

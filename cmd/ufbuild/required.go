@@ -7,15 +7,14 @@ import (
 	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/local"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
-	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
 // checkRequired looks for the programs and the limits that tasks need before anything runs: an agent that is not
 // installed is better known now than after the tasks before it are paid for. What is fresh needs nothing.
-func (s *session) checkRequired(ids []graph.NodeID) error {
+func (s *session) checkRequired(sel selection) error {
 	missing := map[lang.Address][]string{}
-	for _, id := range s.graph.Closure(ids...) {
+	for _, id := range s.graph.Closure(sel.ids...) {
 		inst := s.graph.Node(id).Instance
 		if inst == nil {
 			continue
@@ -32,13 +31,13 @@ func (s *session) checkRequired(ids []graph.NodeID) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	mayRun, err := s.mayRun(ids)
+	mayRun, err := s.mayRun(sel)
 	if err != nil {
 		return err
 	}
 	var lines []string
 	told := map[string]bool{}
-	for _, id := range s.graph.Closure(ids...) {
+	for _, id := range s.graph.Closure(sel.ids...) {
 		at := s.graph.Node(id).Address
 		if !mayRun[at] {
 			continue

@@ -10,7 +10,6 @@ import (
 	"github.com/ufbuild/ufbuild/executor/contract"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/workspace"
-	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -92,10 +91,10 @@ func (a *app) tryTooling(l *loaded, u tried) []string {
 
 // checkTooling tries the contracts of what a build may run before it runs anything: a validate command that
 // cannot start, or that says no to what its contract says is good, is found before an agent is paid.
-func (s *session) checkTooling(ids []graph.NodeID) error {
+func (s *session) checkTooling(sel selection) error {
 	var uses []tried
 	seen := map[*lang.Contract]bool{}
-	for _, id := range s.graph.Closure(ids...) {
+	for _, id := range s.graph.Closure(sel.ids...) {
 		inst := s.graph.Node(id).Instance
 		if inst == nil {
 			continue
@@ -109,7 +108,7 @@ func (s *session) checkTooling(ids []graph.NodeID) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	mayRun, err := s.mayRun(ids)
+	mayRun, err := s.mayRun(sel)
 	if err != nil {
 		return err
 	}
@@ -150,8 +149,8 @@ func (s *session) try(u tried) ([]string, error) {
 
 // mayRun are the nodes that a build may run, and under its name alone each task that has one. What is fresh
 // needs neither programs nor contracts.
-func (s *session) mayRun(ids []graph.NodeID) (map[lang.Address]bool, error) {
-	sum, err := s.plan(ids)
+func (s *session) mayRun(sel selection) (map[lang.Address]bool, error) {
+	sum, err := s.planAimed(sel)
 	if err != nil {
 		return nil, err
 	}

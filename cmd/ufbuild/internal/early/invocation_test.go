@@ -49,6 +49,7 @@ func TestInvocationsForTheLongWay(t *testing.T) {
 		{}, {"check"}, {"version"}, {"build", "--json"}, {"build", "-C", "x"}, {"build", "--var", "a=b"}, {"build", "-j", "0"},
 		{"build", "-j"}, {"build", "--jobs="}, {"build", "--wait=false"}, {"build", "--progress=json"}, {"build", "--"},
 		{"plan", "-j", "3"}, {"plan", "--detailed-exitcode"}, {"build", "-jk"}, {"build", "--budget=1"}, {"build", "-"},
+		{"build", "a", "--only"}, {"plan", "--from", "a"}, {"build", "--until=a"},
 	} {
 		_, ok := Invocation(args, nil, "/here")
 		require.False(t, ok, args)
