@@ -32,6 +32,9 @@ type home struct {
 	env   []string // beside the environment of the test
 }
 
+// stateFiles are all that may be in the state directory of a campaign that nobody builds.
+var stateFiles = []string{".gitignore", "fresh", "journal.log", "ledger", "lock", "placed", "stat", "times"}
+
 // traceVariable names the file that tasks append to.
 const traceVariable = "UFTRACE"
 

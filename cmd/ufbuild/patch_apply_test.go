@@ -45,7 +45,11 @@ func drawFiles(r *rand.Rand) drawn {
 				delete(out, p)
 			}
 		}
-		out["dir"] = drawFile(r)
+		f := drawFile(r)
+		if f.mode == 0 {
+			f.text = "nowhere" // git cannot put a directory where a link leads to itself
+		}
+		out["dir"] = f
 	}
 	return out
 }

@@ -323,7 +323,7 @@ func (w *pointWorld) clean(where string) {
 	require.NoDirExists(w.t, filepath.Join(w.dir, "out", ".stage"), where)
 	for _, name := range w.tree(filepath.Join(w.dir, journal.Dir)) {
 		if !strings.HasPrefix(name, "quarantine") {
-			require.Contains(w.t, []string{".gitignore", "fresh", "journal.log", "ledger", "lock", "placed", "stat"}, name, where)
+			require.Contains(w.t, stateFiles, name, where)
 		}
 	}
 	s, err := disk.Open(w.store, disk.Options{ReadOnly: true})
