@@ -9,7 +9,6 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
-	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -86,7 +85,7 @@ func (a *app) runWord(target string, f approveFlags) error {
 		}
 		return j.Sync()
 	}
-	return a.decideAs(f.verb(), newID(time.Now()), f.wait, say, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+	return a.decideAs(f.verb(), newID(time.Now()), f.wait, say, func(*session) (selection, error) { return selection{}, nil }, retryFlags{noBuild: true})
 }
 
 // awaiting finds the attempt of a target that a person is asked about. approve also finds one that was

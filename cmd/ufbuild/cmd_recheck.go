@@ -10,7 +10,6 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
-	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -64,7 +63,7 @@ func (a *app) runRecheck(targets []string, why string, wait bool) error {
 		stands = a.rechecked(&sum, asked)
 		return nil
 	}
-	err := a.decideAs("recheck", id, wait, judge, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+	err := a.decideAs("recheck", id, wait, judge, func(*session) (selection, error) { return selection{}, nil }, retryFlags{noBuild: true})
 	if err != nil {
 		return err
 	}

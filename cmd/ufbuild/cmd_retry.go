@@ -24,6 +24,7 @@ type retryFlags struct {
 	yes     bool
 	why     string
 	only    bool
+	until   []string
 
 	// The page asks a person itself: agree is called instead of asking, and told when the records are written,
 	// before anything is built. Both may be nil.
@@ -39,7 +40,10 @@ func (a *app) retryCommand() *cobra.Command {
 		Long: `Discards what the targets have selected and what all their dependents made of it,
 then runs them again. The list, and what it took last time, is shown first; on a
 terminal you are asked, elsewhere --yes is needed. A discarded attempt is never
-chosen again by its key, and stays in the store: undo brings all of it back.`,
+chosen again by its key, and stays in the store: undo brings all of it back.
+
+With --only the targets alone run, and with --until what leads up to a task. The rest
+of the list is discarded too, and stale until a build wants it.`,
 		Example: `  ufbuild retry strategy/round-trip#0 --why "the model was drunk"
   ufbuild retry report --no-cone     leave dependents to early cutoff
   ufbuild retry report --only        look at it before its dependents run
@@ -65,10 +69,12 @@ chosen again by its key, and stays in the store: undo brings all of it back.`,
 	fs.BoolVar(&f.alone, "no-cone", false, "discard the targets alone, not their dependents")
 	fs.BoolVar(&f.failed, "failed", false, "retry what failed last time")
 	fs.BoolVar(&f.only, "only", false, "run the targets alone, and leave their dependents stale")
+	fs.StringArrayVar(&f.until, "until", nil, "run them up to `TARGET`, and leave what depends on that stale; may be repeated")
+	a.completes(cmd, "until")
 	fs.BoolVar(&f.noBuild, "no-build", false, "only invalidate")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	fs.StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
-	cmd.MarkFlagsMutuallyExclusive("only", "no-build")
+	cmd.MarkFlagsMutuallyExclusive("only", "until", "no-build")
 	return cmd
 }
 
@@ -83,10 +89,8 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		if len(inv.Nodes) == 0 {
 			return a.retried(id, inv)
 		}
-		for _, n := range inv.Nodes {
-			if n.Target || !f.only {
-				concerned = append(concerned, n.Address)
-			}
+		if concerned, err = s.part(inv, f); err != nil {
+			return err
 		}
 		if err := s.refusePinned(inv); err != nil {
 			return err
@@ -109,8 +113,8 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 			f.told(inv)
 		}
 		return a.retried(id, inv)
-	}, func(s *session) ([]graph.NodeID, error) {
-		return s.find(concerned), nil
+	}, func(s *session) (selection, error) {
+		return s.again(concerned, f), nil
 	}, f)
 }
 
@@ -127,12 +131,49 @@ func (s *session) cone(targets []string, alone bool) (executor.Invalidation, err
 	return v.Cone(ids, alone)
 }
 
-// selection is what the build after a retry is about.
-func (f *retryFlags) selection(ids []graph.NodeID) selection {
-	if f.only {
-		return selection{ids: ids, start: ids, words: "--only"}
+// part are the addresses of a cone that the build after the retry is about: all, the targets alone, or where it stops.
+func (s *session) part(inv executor.Invalidation, f retryFlags) ([]lang.Address, error) {
+	var all []lang.Address
+	for _, n := range inv.Nodes {
+		if n.Target || !f.only {
+			all = append(all, n.Address)
+		}
 	}
-	return selection{ids: ids}
+	if len(f.until) == 0 {
+		return all, nil
+	}
+	cone := s.find(all)
+	var part []lang.Address
+	for _, name := range f.until {
+		ids, err := s.selectTargets([]string{name})
+		if err != nil {
+			return nil, err
+		}
+		ends := common(ids, cone)
+		if len(ends) == 0 {
+			return nil, usageErrorf("--until %s: it does not depend on what is to be run again\nhint: nothing was changed; without --until all that depends on it runs", name)
+		}
+		for _, id := range ends {
+			part = append(part, s.graph.Node(id).Address)
+		}
+	}
+	return part, nil
+}
+
+// again is what the build after a retry is about.
+func (s *session) again(concerned []lang.Address, f retryFlags) selection {
+	sel := selection{ids: s.find(concerned)}
+	if f.only || len(f.until) > 0 { // else the template stands for what will come of its list
+		for _, a := range concerned {
+			if _, ok := s.graph.Find(a); !ok {
+				sel.later = append(sel.later, a)
+			}
+		}
+	}
+	if f.only {
+		sel.start, sel.words = sel.ids, "--only"
+	}
+	return sel
 }
 
 // find turns addresses into nodes. One that is gone, since its list was planned again, is left out.
@@ -206,7 +247,7 @@ func (a *app) retried(id string, inv executor.Invalidation) error {
 
 // decideAs records a person's decision under the campaign's lock and then, unless told not to, builds
 // what it concerns under the same lock, so that no other build comes between.
-func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journal.Journal) error, targets func(*session) ([]graph.NodeID, error), f retryFlags) error {
+func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journal.Journal) error, targets func(*session) (selection, error), f retryFlags) error {
 	s, err := a.openSession(writing)
 	if err != nil {
 		return err
@@ -225,11 +266,11 @@ func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journa
 		return err
 	}
 	a.warn(s.accountDecisions())
-	ids, err := targets(s)
-	if err != nil || f.noBuild || len(ids) == 0 {
+	sel, err := targets(s)
+	if err != nil || f.noBuild || sel.empty() {
 		return err
 	}
-	return s.build(newID(time.Now()), verb, f.buildFlags, f.selection(ids))
+	return s.build(newID(time.Now()), verb, f.buildFlags, sel)
 }
 
 // record lends the journal to a decision.

@@ -59,7 +59,7 @@ func (a *app) rulingCommand(word journal.Word) *cobra.Command {
 
 func (a *app) runRuling(word journal.Word, target string, f approveFlags) error {
 	rule := func(s *session, j *journal.Journal) error { return a.rule(s, j, word, target, f.why) }
-	return a.decideAs(string(word), newID(time.Now()), f.wait, rule, func(*session) ([]graph.NodeID, error) { return nil, nil }, retryFlags{noBuild: true})
+	return a.decideAs(string(word), newID(time.Now()), f.wait, rule, func(*session) (selection, error) { return selection{}, nil }, retryFlags{noBuild: true})
 }
 
 func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, why string) error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/journal"
-	"github.com/ufbuild/ufbuild/graph"
 )
 
 func (a *app) undoCommand() *cobra.Command {
@@ -53,7 +52,7 @@ func (a *app) runUndo(only string, f retryFlags) error {
 		fmt.Fprintf(a.out, "took back the retry of %s by %s: %s restored\n", r.Time.Format("2006-01-02 15:04"), r.Who, ui.Count(len(restored(r)), "task"))
 		return nil
 	}
-	return a.decideAs("undo", id, f.wait, undo, func(*session) ([]graph.NodeID, error) { return nil, nil }, f)
+	return a.decideAs("undo", id, f.wait, undo, func(*session) (selection, error) { return selection{}, nil }, f)
 }
 
 // lastDecision is the id of the decision that undo takes back; "" when none stands.

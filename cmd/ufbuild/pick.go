@@ -64,9 +64,12 @@ func (p *pick) words() string {
 // selection is what a build or plan is about, as nodes of the session's graph.
 type selection struct {
 	ids   []graph.NodeID // what is wanted; what they need is wanted too
+	later []lang.Address // instances that are wanted, and may start, once the list they come from is made again
 	start []graph.NodeID // what may start; heeded where words are there
 	words string         // the flags that leave the rest out; "": nothing is left out
 }
+
+func (sel *selection) empty() bool { return len(sel.ids)+len(sel.later) == 0 }
 
 // selectOnly finds what targets and flags name.
 func (s *session) selectOnly(targets []string, p pick) (selection, error) {
@@ -143,17 +146,34 @@ func common(a, b []graph.NodeID) []graph.NodeID {
 
 // aim tells a builder what may start, and returns what it has to want.
 func (s *session) aim(b *executor.Builder, sel selection) []graph.NodeID {
-	base, only := s.toBase(sel.ids)
+	base, only := s.toBaseWith(sel.ids, sel.later)
 	b.Only = only
 	if sel.words == "" {
 		return base
 	}
-	start, some := s.toBase(sel.start)
+	start, some := s.toBaseWith(sel.start, sel.later)
 	b.Scope = &executor.Scope{Nodes: make(map[graph.NodeID]bool, len(start)), Only: some, Why: sel.words}
 	for _, id := range start {
 		b.Scope.Nodes[id] = true
 	}
 	return base
+}
+
+// toBaseWith is toBase for instances too that nobody knows yet: they are wanted through their template.
+func (s *session) toBaseWith(ids []graph.NodeID, later []lang.Address) ([]graph.NodeID, map[graph.NodeID]map[lang.Address]bool) {
+	base, only := s.toBase(ids)
+	for _, a := range later {
+		of := s.base.OfTask(a.Task)
+		if len(of) == 0 || !s.base.Node(of[0]).Template || only[of[0]] == nil && slices.Contains(base, of[0]) {
+			continue // gone from the campaign, or wanted as a whole
+		}
+		if only[of[0]] == nil {
+			only[of[0]] = map[lang.Address]bool{}
+			base = append(base, of[0])
+		}
+		only[of[0]][a] = true
+	}
+	return base, only
 }
 
 // shownLeftOut bounds how many tasks are named that flags left out.
