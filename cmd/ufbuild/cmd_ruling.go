@@ -81,6 +81,9 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 			return usageErrorf("select needs the number of an attempt, such as %s@1\nhint: `ufbuild show %s --history` lists them", target, target)
 		}
 	case journal.Accept:
+		if node.State == executor.IsFresh {
+			return usageErrorf("%s is fresh, so there is nothing to accept\nhint: accept is about edits of the campaign; outputs that were edited by hand are kept with keep_edits", c.address)
+		}
 		if c, err = s.acceptable(c, node); err != nil {
 			return err
 		}

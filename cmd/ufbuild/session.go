@@ -199,7 +199,7 @@ func (s *session) selectTargets(targets []string) ([]graph.NodeID, error) {
 
 func (s *session) lookup(name string) ([]graph.NodeID, error) {
 	if name == "failed" {
-		return s.failed(), nil
+		return s.stillFailed()
 	}
 	sum, err := s.plan(s.allNodes())
 	if err != nil {
@@ -211,6 +211,25 @@ func (s *session) lookup(name string) ([]graph.NodeID, error) {
 			if id, ok := s.graph.Find(r.Address); ok {
 				ids = append(ids, id)
 			}
+		}
+	}
+	return ids, nil
+}
+
+// stillFailed are the nodes that failed and are not fresh meanwhile: an edit that was taken back leaves the
+// failure in the history, and the good result of before in place.
+func (s *session) stillFailed() ([]graph.NodeID, error) {
+	ids := s.failed()
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	sum, err := s.plan(ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sum.Nodes {
+		if r := &sum.Nodes[i]; r.State == executor.IsFresh {
+			ids = slices.DeleteFunc(ids, func(id graph.NodeID) bool { return s.graph.Node(id).Address == r.Address })
 		}
 	}
 	return ids, nil

@@ -37,6 +37,11 @@ func TestTableAlignsWithoutTrailingBlanks(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, Table(&b, []string{"NAME", "VALUE"}, [][]string{{"long-name", "1"}, {"b", ""}}))
 	require.Equal(t, "NAME       VALUE\nlong-name  1\nb\n", b.String())
+
+	b.Reset()
+	s := Terminal{Color: true}.Style()
+	require.NoError(t, Table(&b, nil, [][]string{{s.Warn("stale"), "a"}, {s.Dim("fresh"), "b"}, {"é", "c"}}))
+	require.Equal(t, "\x1b[33mstale\x1b[0m  a\n\x1b[2mfresh\x1b[0m  b\né      c\n", b.String(), "colours take no width")
 }
 
 func TestWords(t *testing.T) {

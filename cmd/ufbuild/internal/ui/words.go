@@ -4,30 +4,53 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
-// Table writes rows in aligned columns, two spaces between them and none at the end of a line.
-// Cells must not hold colours, which would count as width. An empty header writes none.
+// Table writes rows in aligned columns, two spaces between them and none at the end of a line. Colours take
+// no width. An empty header writes none.
 func Table(w io.Writer, header []string, rows [][]string) error {
-	var b strings.Builder
-	tw := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	if len(header) > 0 {
 		rows = append([][]string{header}, rows...)
 	}
+	var widths []int
 	for _, row := range rows {
-		fmt.Fprintln(tw, strings.Join(row, "\t"))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	for line := range strings.Lines(b.String()) {
-		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
-			return err
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], visible(cell))
 		}
 	}
-	return nil
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", widths[i]-visible(cell)+2))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// visible counts the characters of a text without what Style puts around it.
+func visible(s string) int {
+	n := utf8.RuneCountInString(s)
+	for {
+		_, after, ok := strings.Cut(s, "\x1b[")
+		if !ok {
+			return n
+		}
+		end := strings.IndexByte(after, 'm')
+		if end < 0 {
+			return n
+		}
+		n -= len("\x1b[") + end + 1
+		s = after[end+1:]
+	}
 }
 
 // Duration prints a duration with the precision a person cares for: 0.4s, 12s, 3m05s, 2h07m.
