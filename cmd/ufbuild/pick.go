@@ -27,8 +27,6 @@ func (p *pick) bind(a *app, cmd *cobra.Command) {
 	fs.StringArrayVar(&p.until, "until", nil, "stop after `TARGET`: it and what it needs, nothing that depends on it; may be repeated")
 	a.completes(cmd, "from")
 	a.completes(cmd, "until")
-	cmd.MarkFlagsMutuallyExclusive("only", "from")
-	cmd.MarkFlagsMutuallyExclusive("only", "until")
 }
 
 // completes offers names of targets for the value of a flag.
@@ -43,6 +41,12 @@ func (a *app) completes(cmd *cobra.Command, flag string) {
 func (p *pick) narrows() bool { return p.only || len(p.from)+len(p.until) > 0 }
 
 func (p *pick) check(targets []string) error {
+	switch {
+	case p.only && len(p.from) > 0:
+		return usageErrorf("--only and --from contradict each other: one starts the targets alone, the other what leads to them\nhint: leave one out")
+	case p.only && len(p.until) > 0:
+		return usageErrorf("--only and --until contradict each other: one starts the targets alone, the other stops before them\nhint: name where to stop as the target of --only")
+	}
 	if p.only && len(targets) == 0 {
 		return usageErrorf("--only needs a target: it starts what is named and nothing else\nhint: ufbuild build TARGET --only")
 	}
