@@ -111,7 +111,7 @@ func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, e
 	close(s.toAsk)
 	close(s.quit)
 	sum := s.summary(ctx)
-	return sum, s.records.close(sum.countNames(), s.b.Whole && sum.complete())
+	return sum, s.records.close(sum.countNames(), s.b.Whole && sum.Complete())
 }
 
 // want marks what the targets need.

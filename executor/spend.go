@@ -169,8 +169,8 @@ func durationWords(d time.Duration) string {
 	return s
 }
 
-// complete reports whether nothing that was wanted is missing.
-func (s *Summary) complete() bool {
+// Complete reports whether nothing that was wanted is missing.
+func (s *Summary) Complete() bool {
 	for i := range s.Nodes {
 		switch r := &s.Nodes[i]; r.State {
 		case Failed, Cancelled, Paused, Awaiting:

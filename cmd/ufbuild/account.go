@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -107,18 +108,49 @@ func (s *session) fund(b *executor.Builder, f buildFlags) error {
 	if f.budget == 0 && !s.hasCeilings() {
 		return nil
 	}
-	entries, err := s.accounts()
+	entries, err := s.allAccounts()
 	if err != nil {
 		return err
 	}
 	sp := s.spending(entries)
 	b.Spent, b.SpentOf, b.SpentBy = sp.all, sp.of, sp.builds
+	s.open = slices.Concat(sp.builds, sp.unnamed)
 	b.Estimate = s.estimates(entries)
 	return nil
 }
 
-// accounts are the entries of this campaign.
+// closeAccount tells the ledger, at the end of a build that leaves all fresh, whose spending that closes. The
+// journal says it too, and is lost with the campaign's directory; what was spent is not.
+func (s *session) closeAccount(l *ledger.Ledger, b *executor.Builder, sum *executor.Summary, spent *costSum) error {
+	if !b.Whole || !sum.Complete() {
+		return nil
+	}
+	ids := slices.Clone(s.open)
+	if spent.counted { // a budget may be set later
+		ids = append(ids, b.Build)
+		for _, earlier := range s.view.Builds {
+			if !s.view.Closed(earlier.ID) {
+				ids = append(ids, earlier.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	return l.Append(ledger.Entry{
+		Kind: ledger.Closed, Campaign: s.campaign.Root, Build: b.Build, Time: time.Now(), Closes: slices.Compact(ids),
+	})
+}
+
+// accounts are the entries of this campaign, without those that close accounts.
 func (s *session) accounts() ([]ledger.Entry, error) {
+	entries, err := s.allAccounts()
+	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Kind == ledger.Closed }), err
+}
+
+// allAccounts are the entries of this campaign.
+func (s *session) allAccounts() ([]ledger.Entry, error) {
 	ours := map[string]bool{} // a campaign that was moved goes on with its account
 	for _, b := range s.view.Builds {
 		ours[b.ID] = true

@@ -16,13 +16,28 @@ type spending struct {
 	all    budget.Spending
 	of     map[string]budget.Spending // by group; of tasks without one under ""
 	builds []string                   // ids of the builds that spent it
+	// unnamed are ids of builds that spent before it, which the journal calls closed and the ledger does not: the
+	// build that closed them was killed before it said so.
+	unnamed []string
 }
 
 // spending adds up the entries that count against the budgets of today.
 func (s *session) spending(entries []ledger.Entry) spending {
 	sp := spending{of: map[string]budget.Spending{}}
+	closed := map[string]bool{} // by the ledger
 	for _, e := range entries {
-		if e.Kind != ledger.Ran || e.Profile == "" || s.view.Closed(e.Build) {
+		for _, id := range e.Closes {
+			closed[id] = true
+		}
+	}
+	for _, e := range entries {
+		if e.Kind != ledger.Ran || e.Profile == "" || closed[e.Build] {
+			continue
+		}
+		if s.view.Closed(e.Build) {
+			if !slices.Contains(sp.unnamed, e.Build) {
+				sp.unnamed = append(sp.unnamed, e.Build)
+			}
 			continue
 		}
 		sp.all.Add(e.Usage)
@@ -67,7 +82,7 @@ func (s *session) budgets() ([]budgetReport, error) {
 	if !s.hasCeilings() {
 		return nil, nil
 	}
-	entries, err := s.accounts()
+	entries, err := s.allAccounts()
 	if err != nil {
 		return nil, err
 	}

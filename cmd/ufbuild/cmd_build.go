@@ -212,6 +212,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	if err != nil {
 		return err
 	}
+	a.warn(s.closeAccount(accounts, b, &sum, spent))
 	if f.stamp && !f.listened() { // who listens wants to be told, whatever is unchanged
 		s.leaveStamp(f.targets, &sum)
 	}

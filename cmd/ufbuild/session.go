@@ -38,6 +38,7 @@ type session struct {
 	own      map[string]bool // executor.OwnFiles
 	held     *journal.Lock   // nil while the session does not hold the campaign
 	passed   []string        // passedValues, once they were asked for
+	open     []string        // since fund: ids of builds that the ledger does not call closed, and the end of this one will
 }
 
 // access says what a verb does to store and campaign state.

@@ -51,6 +51,7 @@ func (a *app) onPath(name string) bool {
 type costSum struct {
 	usd     float64
 	unknown bool
+	counted bool // an attempt of an agent is in it
 }
 
 func newCostSum() *costSum { return &costSum{} }
@@ -67,6 +68,7 @@ func (c *costSum) add(usd *float64, counted bool) {
 
 // addUsage adds what an attempt of an agent cost.
 func (c *costSum) addUsage(u cache.Usage) {
+	c.counted = true
 	c.add(u.CostUSD, true)
 	c.unknown = c.unknown || u.AtLeast
 }

@@ -14,6 +14,8 @@ const (
 	Ran   Kind = "ran"   // one attempt
 	Saved Kind = "saved" // the hits of one build on one task
 	Ruled Kind = "ruled" // one decision of a person
+	// Closed says that all was fresh: what the builds in Closes spent is in no budget any more.
+	Closed Kind = "closed"
 )
 
 // Entry is one line of the ledger. Fields that do not apply are zero.
@@ -44,6 +46,8 @@ type Entry struct {
 	Who    string `json:"who,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Also   int    `json:"also,omitempty"` // how many more addresses it concerns
+
+	Closes []string `json:"closes,omitempty"` // of a closed entry: ids of builds
 }
 
 // good reports whether the entry tells what a success takes.
