@@ -23,6 +23,7 @@ type endedMsg struct {
 	verdict  cache.Verdict
 	found    bool  // another address or process made the attempt meanwhile
 	changed  bool  // a source changed before the start: decide again
+	damage   error // stored bytes that it was to start from are missing or damaged
 	asked    bool  // the outputs wait for a person's word
 	err      error // trouble of this machine
 	duration time.Duration
@@ -253,6 +254,9 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 	if errors.As(err, &idle) {
 		b.reap(at)
 	}
+	if damaged(err) {
+		m.damage = err
+	}
 	m.attempt = *at
 	if appendErr := b.Store.Append(cache.EndedRecord(at.Key, at.Ordinal, at.Outcome, at.Message, at.EndedAt)); appendErr != nil {
 		return b.unsaved(m, at, errors.Join(err, appendErr))
@@ -290,6 +294,9 @@ func (b *Builder) keepVerdicts(dec *Decision) error {
 
 // settleDecision appends the records that a decision asks for and puts outputs in place.
 func (b *Builder) settleDecision(inst *lang.Instance, dec *Decision) error {
+	if err := b.mend(inst.Address, dec.Mends); err != nil {
+		return err
+	}
 	for _, r := range dec.Records {
 		if err := b.Store.Append(r); err != nil {
 			return err

@@ -72,9 +72,11 @@ type Decision struct {
 	Feedback    *Feedback        // Stale: what the try before got wrong; nil for nothing
 	Place       place.State      // Fresh: whether the outputs are in place
 	Differ      []string         // paths that are missing or edited there
+	Mends       []Mend           // blobs of Attempt that a build first stores again from where they are in place
 	Note        string           // Fresh, of a build: what is to be known of the attempt; "" for nothing
 	Diagnostics lang.Diagnostics // Broken
 	Err         error            // Broken
+	doubted     bool             // all its bytes are read before they are believed
 }
 
 // Decide says whether the instance is fresh, given what its dependencies left.
@@ -86,7 +88,7 @@ func (d *Decider) Decide(ctx context.Context, inst *lang.Instance, up *upstream)
 	case a == nil:
 		return Decision{Answer: Withheld}
 	}
-	dec := Decision{Action: a, Manifest: a.Manifest()}
+	dec := Decision{Action: a, Manifest: a.Manifest(), doubted: up.doubted}
 	dec.Key = cache.KeyOf(dec.Manifest)
 	d.lookUp(ctx, inst, &dec)
 	return dec
@@ -145,14 +147,23 @@ func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates [
 		if !d.mayCount(dec, &c) {
 			continue
 		}
-		v, isNew, err := d.judge(ctx, dec.Action, c.Captured.Outputs, c.Verdicts)
-		switch {
-		case cache.IsMissing(err), cache.IsCorrupt(err):
+		mends, err := d.whole(dec.Action, c.Captured.Outputs, d.lookAt(dec))
+		if damaged(err) {
 			seen.damage, seen.ordinal = err, c.Ordinal
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
+		v, isNew, err := d.judge(ctx, dec.Action, c.Captured.Outputs, c.Verdicts)
+		switch {
+		case damaged(err) && d.among(c.Captured.Outputs, err):
+			seen.damage, seen.ordinal, dec.Mends = err, c.Ordinal, mends
+			continue
+		case err != nil: // also bytes of another task that it is judged by: that one has to make them again
+			return err
+		}
+		dec.Mends = mends
 		if isNew {
 			dec.Records = append(dec.Records, cache.VerdictRecord(c.Key, c.Ordinal, v))
 		}
@@ -191,10 +202,12 @@ func (d *Decider) mayCount(dec *Decision, c *cache.Attempt) bool {
 func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *sightings) bool {
 	dec.Place, dec.Differ = d.Placer.Check(dec.Action.Address, c.Captured.Outputs, outPaths(dec.Action.Outputs))
 	if dec.Place != place.InPlace {
-		if err := d.verify(c.Captured.Outputs); err != nil {
-			seen.damage, seen.ordinal = err, c.Ordinal
+		mends, err := d.whole(dec.Action, c.Captured.Outputs, d.reads)
+		if err != nil {
+			seen.damage, seen.ordinal, dec.Mends = err, c.Ordinal, nil
 			return false
 		}
+		dec.Mends = mends
 	}
 	if c.State == cache.CapturedState {
 		o, msg := d.classify(dec.Action, c.Rung, *c.Captured)
@@ -205,11 +218,8 @@ func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *
 }
 
 // judge returns the verdict of today's contracts over captured outputs: a recorded one if there is
-// one, else a new one. A plan that has to wait for what it compares with gets one that is not to be kept.
+// one, else a new one. What it was judged from is there. A plan that has to wait for what it compares with gets one that is not to be kept.
 func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, known map[cache.VerdictKey]cache.Verdict) (v cache.Verdict, isNew bool, err error) {
-	if err := d.present(outputs); err != nil {
-		return v, false, err
-	}
 	others := Documents(a.Compared)
 	key, err := contract.KeyOf(a.Contracts, ContractFiles{d.Sources}, outputs, others...)
 	if err != nil {
@@ -262,33 +272,6 @@ func outputNamed(outputs []cache.Output, name string) cache.Output {
 		}
 	}
 	return cache.Output{Name: name}
-}
-
-// present reports the first blob of the outputs that the store does not have.
-func (d *Decider) present(outputs []cache.Output) error {
-	return d.eachBlob(outputs, func(dg digest.Digest) error {
-		if d.OnBlob != nil {
-			d.OnBlob(dg)
-		}
-		ok, err := d.Store.Has(dg)
-		if err == nil && !ok {
-			err = cache.ErrMissing{Digest: dg}
-		}
-		return err
-	})
-}
-
-// verify reads every blob of the outputs to its end.
-func (d *Decider) verify(outputs []cache.Output) error {
-	return d.eachBlob(outputs, func(dg digest.Digest) error {
-		r, err := d.Store.Open(dg)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = r.Close() }()
-		_, err = io.Copy(io.Discard, r)
-		return err
-	})
 }
 
 // eachBlob calls do for the digest of every output and of every file in its trees.

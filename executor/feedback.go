@@ -61,7 +61,7 @@ func (d *Decider) lastFeedback(inst *lang.Instance, dec *Decision, attempts []ca
 // feedbackWhole leaves out earlier outputs that the store has lost: the words are worth something without.
 func (d *Decider) feedbackWhole(inst *lang.Instance, at *cache.Attempt) *Feedback {
 	f := feedbackOf(inst, at)
-	if f != nil && d.present(f.Outputs) != nil {
+	if f != nil && d.eachBlob(f.Outputs, d.has) != nil {
 		f.Outputs = nil
 	}
 	return f

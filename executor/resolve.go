@@ -36,6 +36,8 @@ type left struct {
 type upstream struct {
 	cas     cache.CAS
 	results map[lang.Address]left
+	doubted bool  // a reader of the node met damaged bytes: all that it stored is read
+	damage  error // met while a reader's texts were rendered; only the worker that renders them sets it
 }
 
 // Result implements lang.Upstream.
@@ -57,7 +59,13 @@ func (u *upstream) output(o cache.Output) lang.OutputResult {
 	}
 	r := lang.OutputResult{Exists: true, Digest: o.Digest.String()}
 	if !o.Tree {
-		r.Read = func() ([]byte, error) { return cache.ReadAll(u.cas, o.Digest, maxRead) }
+		r.Read = func() ([]byte, error) {
+			b, err := cache.ReadAll(u.cas, o.Digest, maxRead)
+			if damaged(err) {
+				u.damage = err
+			}
+			return b, err
+		}
 	}
 	return r
 }
@@ -67,7 +75,7 @@ func (u *upstream) output(o cache.Output) lang.OutputResult {
 func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diagnostics, error) {
 	r, diags := d.Campaign.Render(inst, up)
 	if diags.HasErrors() {
-		return nil, diags, nil
+		return nil, diags, up.damage
 	}
 	if !r.When {
 		return nil, nil, nil

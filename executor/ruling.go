@@ -18,14 +18,24 @@ func (d *Decider) tryRuling(ctx context.Context, dec *Decision) bool {
 	if err != nil || !ok || at.Captured == nil {
 		return false
 	}
+	mends, err := d.whole(dec.Action, at.Captured.Outputs, d.lookAt(dec))
+	if err != nil {
+		return false
+	}
 	v, _, err := d.judge(ctx, dec.Action, at.Captured.Outputs, at.Verdicts)
+	if damaged(err) && !d.among(at.Captured.Outputs, err) {
+		dec.Answer, dec.Err = Broken, err // bytes of another task that it is judged by, which has to make them again
+		return true
+	}
 	if err != nil || !v.Pass && v.Key != r.Verdict {
 		return false
 	}
 	dec.Place, dec.Differ = d.Placer.Check(dec.Action.Address, at.Captured.Outputs, outPaths(dec.Action.Outputs))
-	if dec.Place != place.InPlace && d.verify(at.Captured.Outputs) != nil {
-		return false
+	if dec.Place != place.InPlace {
+		if mends, err = d.whole(dec.Action, at.Captured.Outputs, d.reads); err != nil {
+			return false
+		}
 	}
-	dec.Answer, dec.Attempt, dec.Verdict = Fresh, at, v
+	dec.Answer, dec.Attempt, dec.Verdict, dec.Mends = Fresh, at, v, mends
 	return true
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -68,6 +69,9 @@ type decidedMsg struct {
 func newScheduler(b *Builder, plan bool) *scheduler {
 	if plan {
 		b.Journal = nil
+		if _, again := b.Store.(*mended); !again {
+			b.Store = &mended{Store: b.Store, placer: b.Placer}
+		}
 	}
 	s := &scheduler{
 		b: b, graph: b.Graph, plan: plan,
@@ -268,7 +272,7 @@ func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
 // upstreamOf snapshots what the dependencies of a node left.
 func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
 	deps := s.graph.Deps(id)
-	up := &upstream{cas: s.b.Store, results: make(map[lang.Address]left, len(deps))}
+	up := &upstream{cas: s.b.Store, results: make(map[lang.Address]left, len(deps)), doubted: s.nodes[id].doubted}
 	for _, e := range deps {
 		dep := s.graph.Node(e.To)
 		up.results[dep.Address] = s.nodes[e.To].left
@@ -285,7 +289,7 @@ func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
 // a decision asks for before the decision counts.
 func (s *scheduler) decideAll(ctx context.Context) {
 	for q := range s.toAsk {
-		m := decidedMsg{id: q.id, dec: s.b.Decide(ctx, q.inst, q.up)}
+		m := decidedMsg{id: q.id, dec: s.b.decide(ctx, q.inst, q.up)}
 		if !s.plan {
 			m.err = s.b.settleDecision(q.inst, &m.dec)
 			s.b.noteVersion(&m.dec)
@@ -306,6 +310,9 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		if m.dec.Action != nil {
 			n.result.Inflows, n.result.Compared = m.dec.Action.Inflows, m.dec.Action.Compared
 		}
+	}
+	if s.takeBack(ctx, m.id, errors.Join(m.err, m.dec.Err)) {
+		return
 	}
 	if m.err != nil {
 		s.fail(ctx, m.id, cache.Infra, m.err.Error())
@@ -362,7 +369,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	} else if _, was := s.b.View.Skipped[dec.Action.Address]; was {
 		s.records.selected(dec.Action.Address, dec.Attempt, sel.Reason) // not skipped any more
 	}
-	if !s.plan && s.b.Account != nil {
+	if !s.plan && s.b.Account != nil && !n.doubted {
 		s.b.Account(accountOf(s.b.Campaign, s.graph.Node(id).Instance, dec.Attempt, true))
 	}
 	s.done(ctx, id, IsFresh)

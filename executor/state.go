@@ -51,10 +51,12 @@ func (s State) Final() bool { return s >= IsFresh }
 var legal = map[State][]State{
 	Unwanted: {Waiting},
 	Waiting:  {Deciding, Skipped, Cancelled, Unknown, Paused, Awaiting},
-	Deciding: {IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded, Awaiting},
+	Deciding: {Waiting, IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded, Awaiting},
 	Queued:   {Running, Cancelled, Paused},
-	Running:  {Ran, IsFresh, Failed, Cancelled, Resting, Deciding, Queued, Paused, Awaiting},
+	Running:  {Waiting, Ran, IsFresh, Failed, Cancelled, Resting, Deciding, Queued, Paused, Awaiting},
 	Resting:  {Queued, Cancelled, Paused},
+	IsFresh:  {Waiting}, // stored bytes turned out to be damaged
+	Ran:      {Waiting},
 }
 
 // nodeState is what the scheduler knows of a node. Only the scheduler goroutine touches it.
@@ -70,6 +72,8 @@ type nodeState struct {
 	rung     int                     // the rung of its agent that ran it last
 	given    rungSet                 // rungs whose tries are used up
 	redone   int                     // decisions repeated because a source changed
+	damaged  int                     // decisions repeated because of damaged bytes
+	doubted  bool                    // taken back, since a reader met damaged bytes
 	made     int                     // attempts in this build
 	stop     context.CancelCauseFunc // of a running one
 	short    bool                    // it was stopped because a budget that it shares was spent

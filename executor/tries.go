@@ -62,6 +62,9 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	inst := s.onRung(m.id)
 	s.endTrial(m, inst.Profile)
 	n.result.Duration += m.duration
+	if m.found && s.takeBack(ctx, m.id, m.err) {
+		return
+	}
 	if m.found && m.err != nil { // it is there, and only not in place: never a reason to pay for it again
 		s.fail(ctx, m.id, cache.Infra, m.err.Error())
 		return
@@ -81,6 +84,7 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	case m.changed && n.redone < maxRedone && s.halted == "":
 		n.redone++
 		s.ask(m.id)
+	case s.takeBack(ctx, m.id, errors.Join(m.damage, m.err)):
 	case n.short && (at.Outcome == cache.OverBudget || errors.Is(m.err, context.Canceled)):
 		s.pauseNode(m.id, at.Message)
 	case m.err != nil:

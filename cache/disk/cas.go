@@ -56,10 +56,14 @@ func (s *Store) putSmall(frame []byte) (digest.Digest, error) {
 	return d, nil
 }
 
-// Has implements cache.CAS. It believes names and lengths, except of what this handle found damaged.
+// Has implements cache.CAS. It believes names and lengths, except of what was found damaged by this handle or any before it:
+// that is read.
 func (s *Store) Has(d digest.Digest) (bool, error) {
 	if d.IsZero() {
 		return false, nil
+	}
+	if s.suspected(d) {
+		return s.soundNow(d)
 	}
 	good, _, err := s.packs.find(d)
 	if err != nil {
@@ -93,6 +97,7 @@ func (s *Store) Open(d digest.Digest) (io.ReadCloser, error) {
 			return nil, fault("read", s.dir, err)
 		}
 		s.packs.drop(d, at)
+		s.noteDamaged(d)
 		corrupt = err
 	}
 	f, err := s.openLarge(d)

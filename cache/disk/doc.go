@@ -11,6 +11,7 @@
 //	locks             byte ranges of it are locked, one a key and one for trimming; it is always empty
 //	campaigns/        one file for each campaign, holding its root
 //	trimmed           the attempts whose blobs were let go, one line each
+//	damaged           blobs found damaged, one line each; a hint that can be deleted
 //	work/             workspaces; this package only names it
 //
 // A process that writes becomes a writer: it takes the first log that nobody writes, or makes the next one, and the pack of
@@ -19,7 +20,7 @@
 //
 // The promises: what Append returned for survives the death of the process, and what Sync returned for survives that of
 // the machine. Nothing that was stored is ever overwritten. Bytes are verified on the way out; a blob found damaged is no
-// longer there for this handle, so that it can be put again, and the good copy wins from then on. A handle sees what
+// longer there, for this handle and those opened later, so that it can be put again, and the good copy wins from then on. A handle sees what
 // other handles and processes append without being told. A read-only handle writes nothing, and a store that does not exist
 // reads as empty.
 //

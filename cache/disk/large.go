@@ -76,13 +76,17 @@ func (s *Store) openLarge(d digest.Digest) (io.ReadCloser, error) {
 	}
 	if info.Size() != d.Size {
 		_ = f.Close()
+		s.noteDamaged(d)
 		return nil, cache.ErrCorrupt{Digest: d, Detail: fmt.Sprintf("%s has %d bytes", f.Name(), info.Size())}
 	}
 	if s.damaged.has(d, info) {
 		_ = f.Close()
 		return nil, cache.ErrCorrupt{Digest: d, Detail: "found so before"}
 	}
-	return &verifying{f: f, d: d, h: digest.NewHasher(), left: d.Size, bad: func() { s.damaged.add(d, info) }}, nil
+	return &verifying{f: f, d: d, h: digest.NewHasher(), left: d.Size, bad: func() {
+		s.damaged.add(d, info)
+		s.noteDamaged(d)
+	}}, nil
 }
 
 // putLarge stores head and what r yields behind it as a file of its own. What can be read twice is hashed first, since

@@ -33,12 +33,13 @@ type Store struct {
 	dir      string
 	readOnly bool
 
-	actions actionIndex
-	packs   packIndex
-	commits commits
-	locks   keyLocks
-	damaged damagedFiles
-	use     use
+	actions  actionIndex
+	packs    packIndex
+	commits  commits
+	locks    keyLocks
+	damaged  damagedFiles
+	suspects suspects
+	use      use
 
 	writing sync.Mutex
 	writer  *writer // nil until the first write
@@ -90,7 +91,7 @@ func (s *Store) checkFormat() error {
 }
 
 // ours are the names a store that lost its mark may hold.
-var ours = map[string]bool{"log": true, "pack": true, "blobs": true, "tmp": true, "locks": true, "campaigns": true, "work": true, "ledger": true, trimmedName: true}
+var ours = map[string]bool{"log": true, "pack": true, "blobs": true, "tmp": true, "locks": true, "campaigns": true, "work": true, "ledger": true, trimmedName: true, damagedName: true}
 
 // checkUnmarked refuses a directory that holds what no store holds: somebody named the wrong one.
 func (s *Store) checkUnmarked() error {

@@ -61,7 +61,7 @@ func (s *Store) Damage() []Problem {
 }
 
 // Verify reads every byte of the store and returns all that is wrong. What it finds corrupt is no longer there for this
-// handle. It stops with the error of ctx.
+// handle, nor, unless it only reads, for later ones. It stops with the error of ctx.
 func (s *Store) Verify(ctx context.Context) ([]Problem, error) {
 	v := verification{s: s, suspects: map[digest.Digest]Problem{}}
 	for _, step := range []func(context.Context) error{v.logs, v.packs, v.files, v.attempts} {
@@ -126,6 +126,7 @@ func (v *verification) place(p *packFile, d digest.Digest, at place) error {
 		return err
 	}
 	v.s.packs.drop(d, at)
+	v.s.noteDamaged(d)
 	v.suspects[d] = Problem{Kind: CorruptBlob, Path: p.file.Name(), Offset: at.offset, Digest: d, Detail: corrupt.Detail}
 	return nil
 }

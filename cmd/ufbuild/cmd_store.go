@@ -59,7 +59,8 @@ func (a *app) storeVerifyCommand() *cobra.Command {
 		Short: "Read every byte of the store and name what is damaged",
 		Long: `Reads all records and blobs and names each one that is damaged or missing. Damage is
 never in the way: a damaged blob is a miss, and the task that made it runs again when
-it is wanted. Exit 6 when there is damage.`,
+it is wanted. What is found damaged is remembered, so that no build relies on it. Exit 6
+when there is damage.`,
 		Example: "  ufbuild store verify\n  ufbuild store verify --json | jq '.problems[].digest'",
 		RunE:    func(*cobra.Command, []string) error { return a.runStoreVerify() },
 	}
@@ -83,7 +84,7 @@ type verifyProblem struct {
 }
 
 func (a *app) runStoreVerify() (err error) {
-	s, err := a.openStore(reading)
+	s, err := a.openStore(writing) // nothing but the list of what it finds damaged
 	if err != nil {
 		return err
 	}

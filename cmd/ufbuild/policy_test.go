@@ -140,6 +140,7 @@ var exceptions = map[string]string{
 	"executor/local/runner.go os.OpenFile":                  "the null device",
 	"executor/local/sandbox.go syscall.Exec":                "a process of ours becomes the task; its start was an effect",
 	"executor/local/sandbox.go golang.org/x/sys/unix.Write": "words to standard error",
+	"executor/place/place.go os.OpenFile":                   "opens for reading without following a link or waiting for a pipe",
 	"executor/place/foreign.go os.OpenFile":                 "opens for reading without waiting for a pipe",
 	"executor/live.go os.OpenFile":                          "opens for reading without following a link or waiting for a pipe",
 	"executor/workspace/handle.go os.OpenFile":              "opens a directory",

@@ -19,12 +19,13 @@ type plainSink struct {
 	total   int
 	done    int
 	tails   map[string]*tail            // end of the output of running tasks
+	over    map[string]bool             // nodes that were done, by address
 	replay  func(address string) []byte // log of the attempt that a fresh node reads; nil: none
 }
 
 // plainSink returns the sink that prints to w.
 func (a *app) plainSink(s *session, f buildFlags, w io.Writer) *plainSink {
-	p := &plainSink{w: w, style: a.errTerm.Style(), logs: f.logs, tails: map[string]*tail{}}
+	p := &plainSink{w: w, style: a.errTerm.Style(), logs: f.logs, tails: map[string]*tail{}, over: map[string]bool{}}
 	if f.logs == "full" {
 		p.replay = s.selectedLog
 	}
@@ -58,7 +59,10 @@ func (p *plainSink) Emit(e event.Event) {
 
 func (p *plainSink) nodeDone(e event.Event) {
 	p.total = max(p.total, e.Total)
-	p.done++
+	if !p.over[e.Address] { // else it was decided again
+		p.done++
+	}
+	p.over[e.Address] = true
 	switch e.State {
 	case "ran":
 		p.line(p.style.Good("ok"), e.Address, ui.Duration(e.Duration))

@@ -32,6 +32,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -137,6 +138,42 @@ func (p *Placer) compare(at string, e *cache.Entry) State {
 		return Edited
 	}
 	return InPlace
+}
+
+// Find returns a file of the instance, as a path below the root, whose bytes are those of d now: it is read, whatever the stat cache
+// says of it.
+func (p *Placer) Find(addr lang.Address, outs []cache.Output, specs []OutPath, d digest.Digest) (string, bool) {
+	want, err := expand(p.cas, outs, specs)
+	if err != nil {
+		return "", false
+	}
+	for i := range want {
+		if want[i].Kind != cache.File || want[i].Digest != d {
+			continue
+		}
+		at := path.Join(p.out, addr.String(), want[i].Path)
+		f, err := p.Reader(at)
+		if err != nil {
+			continue
+		}
+		got, err := digest.FromReader(f)
+		if errors.Join(err, f.Close()) == nil && got == d {
+			return at, true
+		}
+	}
+	return "", false
+}
+
+// Reader opens a regular file that Find named.
+func (p *Placer) Reader(at string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(p.root, filepath.FromSlash(at)), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is no regular file", at))
+	}
+	return f, nil
 }
 
 // same reports whether a file is what an entry says.

@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// Of returns a text that differs whenever the records of the store in dir do: the name and length of each log. Who
+// Of returns a text that differs whenever the records of the store in dir do: the name and length of each log, and of the list of
+// blobs found damaged. Who
 // kept it with what it knew then, and finds it the same, knows that no attempt, verdict or discard was added by anybody
-// since. It says nothing about blobs. A store that does not exist has the position "".
+// since. Of blobs it says nothing else. A store that does not exist has the position "".
 func Of(dir string) (string, error) {
 	entries, err := os.ReadDir(dir + "/log")
 	if errors.Is(err, os.ErrNotExist) {
@@ -38,6 +39,10 @@ func Of(dir string) (string, error) {
 		text = append(text, ':')
 		text = strconv.AppendInt(text, info.Size(), 10)
 		text = append(text, ' ')
+	}
+	if info, err := os.Stat(dir + "/damaged"); err == nil {
+		text = append(text, "damaged:"...)
+		text = strconv.AppendInt(text, info.Size(), 10)
 	}
 	return string(text), nil
 }

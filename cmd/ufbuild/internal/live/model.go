@@ -23,9 +23,10 @@ type Model struct {
 	o        Options
 	begun    time.Time
 	total    int
-	done     map[string]int // nodes by final state
-	running  []*task        // in order of start
-	queued   []*task        // stale and not started, in order of decision
+	done     map[string]int    // nodes by final state
+	state    map[string]string // final states by address
+	running  []*task           // in order of start
+	queued   []*task           // stale and not started, in order of decision
 	paused   []pausedAccount
 	held     string // why nothing new starts; "" while it may
 	selected string // address whose log is open; "" none
@@ -56,7 +57,7 @@ type pausedAccount struct {
 
 // NewModel returns the model of a build that has not begun.
 func NewModel(o Options) *Model {
-	return &Model{o: o, done: map[string]int{}}
+	return &Model{o: o, done: map[string]int{}, state: map[string]string{}}
 }
 
 // Apply takes an event in.
@@ -89,6 +90,10 @@ func (m *Model) Apply(e event.Event) {
 		m.unknown = m.unknown || e.Profile != "" && e.CostUSD == nil
 	case event.NodeDone:
 		m.running, m.queued = without(m.running, e.Address), without(m.queued, e.Address)
+		if was, ok := m.state[e.Address]; ok { // it was decided again
+			m.done[was]--
+		}
+		m.state[e.Address] = e.State
 		m.done[e.State]++
 	case event.PoolPaused:
 		m.resume(e.Account)

@@ -1,0 +1,254 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/place"
+	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// damaged reports whether err says that stored bytes are not there or not those of their digest. That never ends a node for good:
+// whose bytes they are is decided again.
+func damaged(err error) bool { return cache.IsMissing(err) || cache.IsCorrupt(err) }
+
+// Mend is a blob of which the store has no good bytes, while a file that is in place has.
+type Mend struct {
+	Digest digest.Digest
+	Path   string // below the campaign root
+}
+
+// whole returns how look's complaints about the blobs of outputs can be mended, or the first that cannot.
+func (d *Decider) whole(a *Action, outputs []cache.Output, look func(digest.Digest) error) ([]Mend, error) {
+	var mends []Mend
+	err := d.eachBlob(outputs, func(dg digest.Digest) error {
+		if d.OnBlob != nil {
+			d.OnBlob(dg)
+		}
+		err := look(dg)
+		if !damaged(err) {
+			return err
+		}
+		at, ok := d.Placer.Find(a.Address, outputs, outPaths(a.Outputs), dg)
+		if !ok {
+			return err
+		}
+		mends = append(mends, Mend{Digest: dg, Path: at})
+		return nil
+	})
+	return mends, err
+}
+
+// lookAt is how the blobs of a node's attempts are looked at: read, where its stored bytes are in doubt.
+func (d *Decider) lookAt(dec *Decision) func(digest.Digest) error {
+	if dec.doubted {
+		return d.reads
+	}
+	return d.has
+}
+
+// has says why the store does not have a blob, without reading what it has no doubt of.
+func (d *Decider) has(dg digest.Digest) error {
+	ok, err := d.Store.Has(dg)
+	if err != nil || ok {
+		return err
+	}
+	if err := d.reads(dg); damaged(err) {
+		return err // which of the two it is
+	}
+	return cache.ErrMissing{Digest: dg}
+}
+
+// reads reads a blob to its end.
+func (d *Decider) reads(dg digest.Digest) error {
+	r, err := d.Store.Open(dg)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, r)
+	return errors.Join(err, r.Close())
+}
+
+// among reports whether the bytes that err complains of are those of outputs.
+func (d *Decider) among(outputs []cache.Output, err error) bool {
+	var missing cache.ErrMissing
+	var corrupt cache.ErrCorrupt
+	bad := digest.Digest{}
+	if errors.As(err, &corrupt) {
+		bad = corrupt.Digest
+	} else if errors.As(err, &missing) {
+		bad = missing.Digest
+	}
+	found := false
+	unread := d.eachBlob(outputs, func(dg digest.Digest) error {
+		found = found || dg == bad
+		return nil
+	})
+	return found || damaged(unread)
+}
+
+// mended is the store as a build will leave it when it has mended what was damaged. A plan looks at this one.
+type mended struct {
+	cache.Store
+	placer *place.Placer
+	mu     sync.Mutex
+	at     map[digest.Digest]string
+}
+
+func (m *mended) add(mends []Mend) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at == nil {
+		m.at = map[digest.Digest]string{}
+	}
+	for _, x := range mends {
+		m.at[x.Digest] = x.Path
+	}
+}
+
+func (m *mended) path(d digest.Digest) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at, ok := m.at[d]
+	return at, ok
+}
+
+// Has implements cache.CAS.
+func (m *mended) Has(d digest.Digest) (bool, error) {
+	if _, ok := m.path(d); ok {
+		return true, nil
+	}
+	return m.Store.Has(d)
+}
+
+// Open implements cache.CAS. The bytes of a file that is in place were found good just before.
+func (m *mended) Open(d digest.Digest) (io.ReadCloser, error) {
+	if at, ok := m.path(d); ok {
+		return m.placer.Reader(at)
+	}
+	return m.Store.Open(d)
+}
+
+// decide decides and mends what it can: where stored bytes are damaged that have to be judged, the good
+// ones are stored first.
+func (b *Builder) decide(ctx context.Context, inst *lang.Instance, up *upstream) Decision {
+	dec := b.Decide(ctx, inst, up)
+	_, planned := b.Store.(*mended)
+	if len(dec.Mends) == 0 || dec.Answer != Stale && !planned { // a build mends a fresh one when it settles it
+		return dec
+	}
+	if err := b.mend(inst.Address, dec.Mends); err != nil {
+		return dec // stale it is
+	}
+	if dec.Answer != Stale {
+		return dec
+	}
+	return b.Decide(ctx, inst, up)
+}
+
+// mend stores blobs again from where they are in place; a plan goes on as if it had.
+func (b *Builder) mend(a lang.Address, mends []Mend) error {
+	if m, planned := b.Store.(*mended); planned {
+		m.add(mends)
+		return nil
+	}
+	for _, m := range mends {
+		f, err := b.Placer.Reader(m.Path)
+		if err != nil {
+			return fmt.Errorf("store %s again: %w", m.Path, err)
+		}
+		got, err := b.Store.Put(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("store %s again: %w", m.Path, err)
+		}
+		if got != m.Digest {
+			return cache.ErrCorrupt{Digest: m.Digest, Detail: m.Path + " was changed while it was stored again"}
+		}
+		b.emit(event.Event{Kind: event.Notice, Address: a.String(), Text: "stored bytes were missing or damaged; stored again from " + m.Path})
+	}
+	return nil
+}
+
+// maxDamaged bounds how often in one build a node is decided again because of damaged bytes: a disk that spoils what was
+// just written must not keep a build running.
+const maxDamaged = 3
+
+// takeBack makes a node that met missing or damaged bytes wait until those whose bytes they are were decided again. It
+// returns false when err speaks of something else, or the node had its share.
+func (s *scheduler) takeBack(ctx context.Context, id graph.NodeID, err error) bool {
+	n := s.nodes[id]
+	if !damaged(err) || s.halted != "" || n.damaged >= maxDamaged {
+		return false
+	}
+	n.damaged++
+	n.result.Outcome, n.result.Message, n.result.Reason = "", "", Reason{}
+	s.emit(event.Event{Kind: event.Notice, Address: n.result.Address.String(), Text: "decided again: " + err.Error()})
+	s.set(id, Waiting)
+	n.waiting = 0
+	var again []graph.NodeID
+	for _, e := range s.graph.Deps(id) {
+		if e.Kind == graph.Validation {
+			continue
+		}
+		if !s.nodes[e.To].state.Final() {
+			n.waiting++ // somebody else met its damage
+		} else if s.inDoubt(e.To) {
+			s.nodes[e.To].doubted = true
+			again = append(again, e.To)
+		}
+	}
+	for _, dep := range again {
+		s.takeBackDone(dep)
+	}
+	for _, dep := range again {
+		if d := s.nodes[dep]; d.state == Waiting && d.waiting == 0 {
+			s.ready(ctx, dep)
+		}
+	}
+	if n.state == Waiting && n.waiting == 0 {
+		s.ready(ctx, id)
+	}
+	return true
+}
+
+// inDoubt reports whether a done dependency of a node that met damage is to be decided again: damage seldom comes alone, so all
+// that nobody has read in this build; of what ran in it only what is known to be damaged.
+func (s *scheduler) inDoubt(id graph.NodeID) bool {
+	n := s.nodes[id]
+	switch n.state {
+	case IsFresh:
+		return true
+	case Ran:
+		return damaged(s.b.eachBlob(n.left.outputs, s.b.has))
+	}
+	return false
+}
+
+// takeBackDone takes back that a node is done. What was found fresh because of it waits for it again; what ran, ran.
+func (s *scheduler) takeBackDone(id graph.NodeID) {
+	n := s.nodes[id]
+	if n.state != IsFresh && n.state != Ran {
+		return // behind one that was taken back
+	}
+	s.set(id, Waiting)
+	s.open++
+	n.waiting, n.left, n.placed = 0, left{}, nil
+	for _, e := range s.graph.Dependents(id) {
+		if e.Kind == graph.Validation {
+			continue
+		}
+		if s.nodes[e.From].state == IsFresh {
+			s.takeBackDone(e.From)
+		}
+		if d := s.nodes[e.From]; d.state == Waiting {
+			d.waiting++
+		}
+	}
+}
