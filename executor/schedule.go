@@ -67,11 +67,12 @@ type decidedMsg struct {
 }
 
 func newScheduler(b *Builder, plan bool) *scheduler {
+	if m, ok := b.Store.(*mended); ok {
+		b.Store = m.Store
+	}
 	if plan {
 		b.Journal = nil
-		if _, again := b.Store.(*mended); !again {
-			b.Store = &mended{Store: b.Store, placer: b.Placer}
-		}
+		b.Store = &mended{Store: b.Store, placer: b.Placer}
 	}
 	s := &scheduler{
 		b: b, graph: b.Graph, plan: plan,
