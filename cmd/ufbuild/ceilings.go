@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/lang"
@@ -68,6 +71,13 @@ type budgetReport struct {
 	SpentUSD     float64 `json:"spent_usd"`
 	SpentTokens  int64   `json:"spent_tokens"`
 	SpentUnknown int     `json:"spent_unknown"` // attempts that did not say all: what was spent is a lower bound
+
+	// Of a plan: what is stale under the ceiling is likely to take, as far as anybody knows, and whether a build
+	// would leave some of it for want of money.
+	LikelyUSD    float64 `json:"likely_usd,omitempty"`
+	LikelyTokens int64   `json:"likely_tokens,omitempty"`
+	Short        bool    `json:"short,omitempty"`
+	gone         bool    // nothing is left
 }
 
 // hasCeilings reports whether the campaign, or a group, has a budget.
@@ -77,8 +87,9 @@ func (s *session) hasCeilings() bool {
 
 func hasBudget(g *lang.Group) bool { return g.Budget != lang.Budget{} }
 
-// budgets says what was spent of each ceiling. It reads the ledger only where there is one.
-func (s *session) budgets() ([]budgetReport, error) {
+// budgets says what was spent of each ceiling, and whether the rest reaches for what is stale in a plan; of nil
+// nothing is. It reads the ledger only where there is a ceiling.
+func (s *session) budgets(plan *executor.Summary) ([]budgetReport, error) {
 	if !s.hasCeilings() {
 		return nil, nil
 	}
@@ -87,26 +98,74 @@ func (s *session) budgets() ([]budgetReport, error) {
 		return nil, err
 	}
 	sp := s.spending(entries)
+	st := s.stale(plan, s.estimates(entries))
 	var out []budgetReport
-	add := func(name string, b lang.Budget, spent budget.Spending) {
+	add := func(name string, b lang.Budget, spent budget.Spending, stale demand) {
 		if b != (lang.Budget{}) {
-			out = append(out, budgetReport{name, b.USD, b.Tokens, spent.USD, spent.Tokens, spent.Unknown})
+			account := budget.New(name, b, spent)
+			short, gone := stale.prompts > 0 && !account.Fits(stale.likely), !account.Fits(budget.Estimate{})
+			out = append(out, budgetReport{
+				name, b.USD, b.Tokens, spent.USD, spent.Tokens, spent.Unknown, stale.likely.USD, stale.likely.Tokens, short, gone,
+			})
 		}
 	}
-	add("campaign", s.campaign.Budget, sp.all)
+	add("campaign", s.campaign.Budget, sp.all, st.all)
 	for _, g := range s.campaign.Groups {
-		add("group."+g.Name, g.Budget, sp.of[g.Name])
+		add("group."+g.Name, g.Budget, sp.of[g.Name], st.of[g.Name])
 	}
 	return out, nil
 }
 
-// words says what was spent of a ceiling, such as "$4.00 of $5.00"; "" while nothing was.
+// demand is what stale prompts are likely to take: the sum of what a build sets aside for each.
+type demand struct {
+	prompts int
+	likely  budget.Estimate
+}
+
+func (d *demand) add(e ledger.Estimate) {
+	d.prompts++
+	if e.CostUSD != nil {
+		d.likely.USD += *e.CostUSD
+	}
+	if e.Tokens != nil {
+		d.likely.Tokens += *e.Tokens
+	}
+}
+
+// demands are those of the campaign and of its groups.
+type demands struct {
+	all demand
+	of  map[string]demand
+}
+
+// stale adds up what the prompts of a plan that would run are likely to take.
+func (s *session) stale(plan *executor.Summary, estimate func(lang.Address, cache.Key) ledger.Estimate) demands {
+	d := demands{of: map[string]demand{}}
+	if plan == nil {
+		return d
+	}
+	for i := range plan.Nodes {
+		r := &plan.Nodes[i]
+		task, ok := s.campaign.Task(r.Address.Task)
+		if !ok || task.Kind != lang.Prompt || r.State != executor.WouldRun {
+			continue
+		}
+		e := estimate(r.Address, r.Key)
+		d.all.add(e)
+		of := d.of[task.Group]
+		of.add(e)
+		d.of[task.Group] = of
+	}
+	return d
+}
+
+// words says what was spent of a ceiling, such as "$4.00 of $5.00"; "" while nothing was and the rest reaches.
 func (r *budgetReport) words() string {
 	words := ""
-	if r.USD > 0 && (r.SpentUSD > 0 || r.SpentUnknown > 0) {
+	if r.USD > 0 && (r.SpentUSD > 0 || r.SpentUnknown > 0 || r.Short) {
 		words = lowerBound(r.SpentUSD, r.SpentUnknown) + " of " + ui.Money(&r.USD)
 	}
-	if r.Tokens > 0 && r.SpentTokens > 0 {
+	if r.Tokens > 0 && (r.SpentTokens > 0 || r.Short) {
 		if words != "" {
 			words += ", "
 		}
@@ -115,11 +174,29 @@ func (r *budgetReport) words() string {
 	return words
 }
 
-// printBudgets prints a line for each budget of which something is gone.
+// shortWords says that the rest of a budget does not reach for what is stale; "" when it does.
+func (r *budgetReport) shortWords() string {
+	switch {
+	case !r.Short:
+		return ""
+	case r.gone:
+		return "; no stale prompt would start"
+	}
+	var likely []string
+	if r.USD > 0 && r.LikelyUSD > 0 {
+		likely = append(likely, "cost "+ui.Money(&r.LikelyUSD))
+	}
+	if r.Tokens > 0 && r.LikelyTokens > 0 {
+		likely = append(likely, fmt.Sprintf("take %d tokens", r.LikelyTokens))
+	}
+	return "; what is stale is likely to " + strings.Join(likely, " and ") + ", so not all of it would start"
+}
+
+// printBudgets prints a line for each budget of which something is gone, or which does not reach.
 func printBudgets(w io.Writer, budgets []budgetReport) {
 	for i := range budgets {
 		if words := budgets[i].words(); words != "" {
-			fmt.Fprintf(w, "budget of %s: %s spent since all was fresh\n", budgets[i].Budget, words)
+			fmt.Fprintf(w, "budget of %s: %s spent since all was fresh%s\n", budgets[i].Budget, words, budgets[i].shortWords())
 		}
 	}
 }

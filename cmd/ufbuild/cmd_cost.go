@@ -103,7 +103,7 @@ func (a *app) runCost(by string) error {
 	}
 	sums := ledger.By(entries, s.costBy(by))
 	r := costReport{SchemaVersion: 1, By: by, Rows: []costRow{}, Total: rowOf("total", total)}
-	if r.Budgets, err = s.budgets(); err != nil {
+	if r.Budgets, err = s.budgets(nil); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(sums)) {

@@ -92,7 +92,7 @@ func (a *app) printPlanJSON(s *session, sum *executor.Summary) error {
 		}
 		nodes[i].Price = p.report()
 	}
-	budgets, err := s.budgets()
+	budgets, err := s.budgets(sum)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 	}
 	printFailures(a.out, style, s.loaded, sum)
 	printLeftOutHint(a.out, sum)
-	budgets, err := s.budgets()
+	budgets, err := s.budgets(sum)
 	if err != nil {
 		return err
 	}
