@@ -62,6 +62,7 @@ func (l *loader) checkSchema(n *node, c *Contract) {
 	}
 	s := l.compileSchema(a, c)
 	empty := n.arg("empty")
+	a.broken = a.broken || s == nil
 	if s == nil || empty == nil || c.Empty == "" && c.Kind == "jsonl" {
 		return
 	}

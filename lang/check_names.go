@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -98,16 +99,29 @@ func (l *loader) checkUse(u *use, p site) bool {
 
 func (l *loader) unknownSymbol(u *use, p site) {
 	d := l.error("UF2001", u.steps[0].SourceRange(), "There is no symbol named %q.", u.root)
+	if l.interpolated(u) {
+		d.hint("for the shell's ${%s} write $${%s}", u.root, u.root)
+	}
 	if root := l.rootOf(u.root); root != "" && len(u.steps) == 1 {
 		d.Summary += " Did you mean " + root + "." + u.root + "?"
 		d.fixed(u.steps[0].SourceRange(), root+"."+u.root)
 		return
 	}
 	if strings.ToUpper(u.root) == u.root {
-		d.Hint = "If this is a shell variable, write $${" + u.root + "}."
+		if d.Hint == "" {
+			d.Hint = "If this is a shell variable, write $${" + u.root + "}."
+		}
 		return
 	}
 	d.meant(u.steps[0].SourceRange(), u.root, p.roots())
+}
+
+// interpolated reports whether a use is all that stands between ${ and }, as a variable of a shell does.
+func (l *loader) interpolated(u *use) bool {
+	r := u.steps[0].SourceRange()
+	b, ok := l.ev.src.source(r.Filename)
+	return ok && len(u.steps) == 1 && u.key == nil && r.End.Byte < len(b) &&
+		bytes.HasSuffix(b[:r.Start.Byte], []byte("${")) && b[r.End.Byte] == '}'
 }
 
 // rootOf returns the root symbol under which name is declared, when there is just one.

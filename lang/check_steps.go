@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -168,14 +167,17 @@ func (c *checker) attributeOf(a, whole *typ, text, name string, where hcl.Range)
 
 // unchecked warns that fields of a document are used which its open schema cannot promise.
 func (c *checker) unchecked(a *typ, where hcl.Range) {
-	if a.from == nil || a.from.Schema != "" && !json.Valid(a.from.SchemaDoc) {
-		return // nothing to say, or said of the schema already
+	if a.from == nil {
+		return
+	}
+	n := c.ev.decl.kinds["contract"].byName[a.from.Name]
+	if s := n.arg("schema"); s != nil && (s.broken || a.from.Schema == "") {
+		return // the schema cannot be read, which was said already
 	}
 	why := "its schema allows any property"
 	if a.from.Schema == "" {
 		why = "it has no schema"
 	}
-	n := c.ev.decl.kinds["contract"].byName[a.from.Name]
 	c.probs.warn("UF6107", n.label, "Fields of the documents of contract.%s are not checked: %s.", a.from.Name, why).
 		hint("Give it a schema with additionalProperties: false.").also(where, "a field is used here")
 }

@@ -109,16 +109,28 @@ func (l *loader) readDirectKey(d *direct, arg string, rest hcl.Traversal, e hcls
 func (l *loader) notDirect(arg string, e hclsyntax.Expression, kinds []string) {
 	d := l.error("UF2004", e.Range(), "%s takes direct references such as %s.NAME.", arg, kinds[0]).
 		because("What a campaign is made of must be known from its text.")
+	if t, ok := e.(*hclsyntax.ScopeTraversalExpr); ok && len(t.Traversal) == 1 {
+		if d.declared(l, e, kinds, t.Traversal.RootName()) {
+			d.Summary += " Did you mean " + d.Fix.Text + "?"
+		}
+		return
+	}
 	v, ds := e.Value(nil)
 	if ds.HasErrors() || !v.IsWhollyKnown() || v.IsNull() || v.Type() != cty.String {
 		return
 	}
+	d.declared(l, e, kinds, v.AsString())
+}
+
+// declared offers the declaration of one of the kinds that is named without its kind, or as text.
+func (d *Diagnostic) declared(l *loader, e hclsyntax.Expression, kinds []string, text string) bool {
 	for _, k := range kinds {
-		if name := strings.TrimPrefix(v.AsString(), k+"."); l.isDeclared(k, name) {
+		if name := strings.TrimPrefix(text, k+"."); l.isDeclared(k, name) {
 			d.fixed(e.Range(), k+"."+name)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func containsString(list []string, s string) bool {

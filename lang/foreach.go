@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -64,6 +65,11 @@ func (l *loader) eachTypeOK(a *argument, v cty.Value) bool {
 	}
 	n := l.error("UF4004", a.place, "for_each needs a map or a set of strings, not %s.", describeType(v))
 	if t.IsTupleType() || t.IsListType() {
+		if form := l.pathMap(a, v); form != "" {
+			n.because("These are paths, and a path cannot be a key, which becomes part of a task's name.").
+				hint(shortKeys+".").fixed(a.place, form)
+			return false
+		}
 		n.Detail = "A list has no stable keys: adding an element at its start would rename every instance."
 		n.Hint = "If it holds distinct strings, write toset(…) around it."
 		if b, ok := l.ev.src.source(a.place.Filename); ok {
@@ -88,7 +94,7 @@ func (l *loader) collectKeys(a *argument, v cty.Value) []eachKey {
 		key := k.AsString()
 		where := elementKeyRange(a.expression, key)
 		if err := ValidKey(key); err != nil {
-			bad.add(l, where, key, err)
+			bad.add(l, a, v, where, key, err)
 			continue
 		}
 		low := strings.ToLower(key)
@@ -112,20 +118,70 @@ type badKeys struct {
 	more  map[hcl.Range]int
 }
 
-func (b *badKeys) add(l *loader, where hcl.Range, key string, err error) {
+func (b *badKeys) add(l *loader, a *argument, v cty.Value, where hcl.Range, key string, err error) {
 	if n := b.first[where]; n != nil {
 		b.more[where]++
-		n.Detail = fmt.Sprintf("So is it with %s.", plural(b.more[where], "more key"))
+		n.Detail = "1 more key is like it."
+		if more := b.more[where]; more > 1 {
+			n.Detail = fmt.Sprintf("%d more keys are like it.", more)
+		}
 		return
 	}
 	if b.first == nil {
 		b.first, b.more = map[hcl.Range]*Diagnostic{}, map[hcl.Range]int{}
 	}
 	n := l.error("UF4003", where, "%s.", sentenceCase(err.Error()))
-	if strings.Contains(key, "/") {
-		n.hint("Give each instance a short key and keep the path as its value, which each.value is then:\n  for_each = { for f in %s : basename(f) => f }", l.listBehind(where))
-	}
 	b.first[where] = n
+	if !strings.Contains(key, "/") {
+		return
+	}
+	form := l.pathMap(a, v)
+	if form != "" && where == a.place {
+		n.hint(shortKeys+".").fixed(where, form)
+		return
+	}
+	if form == "" {
+		form = "{ for f in " + l.listBehind(where) + " : basename(f) => f }"
+	}
+	n.hint(shortKeys+":\n  for_each = %s", form)
+}
+
+// shortKeys is the advice for paths that stand where keys must.
+const shortKeys = "Give each instance a short key and keep the path as its value, which each.value is then"
+
+// pathMap writes the map with short keys that is meant by a list or set with paths among its elements; ""
+// when none of them is a path or short keys would not do.
+func (l *loader) pathMap(a *argument, v cty.Value) string {
+	t := v.Type()
+	if !t.IsSetType() && !t.IsListType() && !t.IsTupleType() || !v.IsWhollyKnown() {
+		return ""
+	}
+	paths, bases, dashed := false, map[string]bool{}, map[string]bool{}
+	note := func(keys map[string]bool, key string) {
+		if ValidKey(key) == nil {
+			keys[strings.ToLower(key)] = true
+		}
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		if e.IsNull() || e.Type() != cty.String || e.IsMarked() {
+			return ""
+		}
+		p := e.AsString()
+		paths = paths || strings.Contains(p, "/")
+		note(bases, path.Base(p))
+		note(dashed, strings.ReplaceAll(p, "/", "-"))
+	}
+	list := l.listBehind(a.place)
+	switch n := v.LengthInt(); {
+	case !paths || list == "…":
+		return ""
+	case len(bases) == n:
+		return "{ for f in " + list + " : basename(f) => f }"
+	case len(dashed) == n:
+		return "{ for f in " + list + ` : replace(f, "/", "-") => f }`
+	}
+	return ""
 }
 
 // listBehind returns the text of what toset(…) holds at a place, for a hint.

@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -32,7 +33,11 @@ func withArticle(t cty.Type) string {
 	if name == "object" {
 		return "an object"
 	}
-	return "a " + name
+	words := strings.Split(name, " of ")
+	for i, w := range words[1:] {
+		words[i+1] = w + "s"
+	}
+	return "a " + strings.Join(words, " of ")
 }
 
 // lengthFunc counts characters of texts too. Only the container's own marks reach the result:

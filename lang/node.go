@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // node is one block of a campaign file, checked against the schema.
@@ -108,6 +109,9 @@ func (p *problems) readArgument(a *hclsyntax.Attribute, schema *Block, beside hc
 
 // unknownArgument reports an argument that is not there and returns the name that was meant, or "".
 func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) string {
+	if p.meantRetry(a, schema) {
+		return ""
+	}
 	if _, ok := schema.Block(a.Name); ok {
 		p.error("UF1106", a.NameRange, "%q is a block: remove the equals sign.", a.Name)
 		return ""
@@ -120,6 +124,28 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) string
 		n.hint("Blocks are written %s.", b.form(meant))
 	}
 	return meant
+}
+
+// meantRetry reports an argument that says how often to try, which other tools have where a retry block stands
+// here. By its letters alone retries would be taken for requires.
+func (p *problems) meantRetry(a *hclsyntax.Attribute, schema *Block) bool {
+	if _, ok := schema.Block("retry"); !ok {
+		return false
+	}
+	if !slices.Contains([]string{"retry", "retries", "max_retries", "attempts", "max_attempts", "tries"}, a.Name) {
+		return false
+	}
+	tries := "2"
+	switch v, literal := literalValue(a.Expr); {
+	case literal && !v.IsNull() && v.Type() == cty.Number:
+		tries = v.AsBigFloat().Text('g', 12)
+	case a.Name == "retry":
+		return false // of an object: only the equals sign is too much
+	}
+	p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
+		because("attempts counts every try, the first one too.").
+		hint("write a block: retry { attempts = %s }", tries)
+	return true
 }
 
 // readBlock reads a block nested in a block of the given schema; nil when its type is unknown and not even

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -219,6 +220,8 @@ func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name], contract), maybe)
 	case contract == nil:
 		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it has no contract of kind json.", n.name)}
+	case !slices.Contains(contractKinds, contract.Kind):
+		attrs["json"] = anyType // what the kind is to be was asked already
 	default:
 		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\" (contract.%s is %s).", n.name, contract.Name, contract.Kind)}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// String names the type for people, as in "a list of object".
+// String names the type for people, as in "a list of objects".
 func (t *typ) String() string {
 	switch t.shape {
 	case nullShape:
@@ -17,9 +17,9 @@ func (t *typ) String() string {
 	case boolShape:
 		return "a bool"
 	case listShape:
-		return "a list of " + t.elem.noun()
+		return "a list of " + t.elem.nouns()
 	case mapShape:
-		return "a map of " + t.elem.noun()
+		return "a map of " + t.elem.nouns()
 	case tupleShape:
 		return "a list"
 	case objectShape:
@@ -84,6 +84,19 @@ func (t *typ) noun() string {
 		return t.String()
 	}
 	return n
+}
+
+// nouns is the plural of noun.
+func (t *typ) nouns() string {
+	noun := t.noun()
+	if noun == "null" {
+		return noun
+	}
+	head, of, nested := strings.Cut(noun, " of ")
+	if !nested {
+		return noun + "s"
+	}
+	return head + "s of " + of
 }
 
 // textual reports whether a value of the type can be put into text.

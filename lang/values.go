@@ -133,7 +133,10 @@ func (l *loader) wanted(s *scope, a *argument, t cty.Type, what string) (cty.Val
 	}
 	out, ok := convertTo(v, t)
 	if !ok || !out.IsWhollyKnown() {
-		l.error("UF2110", a.place, "%s needs %s, not %s.", a.name, what, describeType(v))
+		n := l.error("UF2110", a.place, "%s needs %s, not %s.", a.name, what, describeType(v))
+		if b, ok := l.ev.src.source(a.place.Filename); ok && t.Equals(cty.List(cty.String)) && v.Type() == cty.String {
+			n.fixed(a.place, "["+string(a.place.SliceBytes(b))+"]")
+		}
 		return cty.NilVal, false
 	}
 	return out, true
