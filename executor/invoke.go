@@ -8,12 +8,12 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/budget"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -226,7 +226,7 @@ func (d *Decider) classify(a *Action, rung string, c cache.Captured) (cache.Outc
 		if words, over := budget.Over(a.Budget, c.Usage); over && (end.Class == agent.OK || end.Class == agent.Failed) {
 			return cache.OverBudget, words
 		}
-		return end.Class.Outcome(), end.Message
+		return end.Class.Outcome(), event.PlainText(end.Message)
 	}
 	return classifyExit(c, d.lastLine(c.Log))
 }
@@ -242,7 +242,7 @@ func classifyExit(c cache.Captured, last string) (cache.Outcome, string) {
 		return cache.OK, ""
 	}
 	if len(c.Problems) > 0 {
-		return cache.Failed, how + ": " + c.Problems[0]
+		return cache.Failed, how + ": " + event.Plain(c.Problems[0])
 	}
 	if last != "" {
 		how += ": " + last
@@ -300,13 +300,9 @@ func (d *Decider) lastLine(log digest.Digest) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return agent.OneLine(lines[0])
+	return agent.OneLine(event.Plain(lines[0])) // what it did to its terminal, it must not do to ours
 }
 
 func joinLines(lines []string) string {
-	s := strings.Join(lines, "\n")
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\ufffd")
-	}
-	return s
+	return event.PlainText(strings.Join(lines, "\n")) // names of files may hold anything
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 // ReasonKind says why a node is stale.
@@ -43,8 +44,10 @@ type Reason struct {
 // IsZero reports whether there is no reason.
 func (r Reason) IsZero() bool { return r.Kind == "" }
 
-// String returns the reason as one line for people.
-func (r Reason) String() string {
+// String returns the reason as one line for people, harmless for a terminal whatever files are called.
+func (r Reason) String() string { return event.Plain(r.words()) }
+
+func (r Reason) words() string {
 	switch r.Kind {
 	case Changed:
 		return changedText(r.Changes)

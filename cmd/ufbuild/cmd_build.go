@@ -13,6 +13,7 @@ import (
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/contract"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/executor/local"
@@ -325,7 +326,7 @@ func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent
 func printWarnings(a *app, sum *executor.Summary) {
 	for i := range sum.Nodes {
 		for _, w := range sum.Nodes[i].Warnings {
-			fmt.Fprintf(a.out, "%s %s: %s\n", a.outTerm.Style().Warn("warning"), sum.Nodes[i].Address, w)
+			fmt.Fprintf(a.out, "%s %s: %s\n", a.outTerm.Style().Warn("warning"), sum.Nodes[i].Address, event.Plain(w))
 		}
 	}
 }
@@ -340,7 +341,7 @@ func printUnclean(a *app, sum *executor.Summary) {
 			fmt.Fprintf(a.out, "%s and %d more\n", style.Warn("unclean"), len(sum.Unclean)-i)
 			break
 		}
-		fmt.Fprintf(a.out, "%s %s\n", style.Warn("unclean"), t)
+		fmt.Fprintf(a.out, "%s %s\n", style.Warn("unclean"), event.Plain(t.String()))
 	}
 	if len(sum.Unclean) > 0 {
 		fmt.Fprintln(a.out, "hint: workspace.sandbox = \"writes\" keeps a task inside its workspace")

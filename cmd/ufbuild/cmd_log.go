@@ -92,7 +92,8 @@ func (a *app) runLog(target string, follow bool) error {
 		fmt.Fprintf(a.err, "attempt %d of %s printed nothing\n", c.gen.N, c.address)
 		return nil
 	}
-	return s.copyBlob(a.out, c.gen.Attempt.Captured.Log)
+	w := a.logWriter()
+	return errors.Join(s.copyBlob(w, c.gen.Attempt.Captured.Log), w.Close())
 }
 
 // followEvery is how often a followed log is looked at; a reader does not notice the wait.
@@ -115,9 +116,11 @@ func (a *app) liveLog(path string, follow bool, runs func() bool) error {
 		return fmt.Errorf("read log: %w", err)
 	}
 	defer func() { _ = f.Close() }()
+	w := a.logWriter()
+	defer func() { _ = w.Close() }()
 	for {
 		ended := !follow || !runs() // asked before reading, so that the end is not missed
-		if _, err := io.Copy(a.out, f); err != nil {
+		if _, err := io.Copy(w, f); err != nil {
 			return fmt.Errorf("read log: %w", err)
 		}
 		if ended {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 func (a *app) whyCommand() *cobra.Command {
@@ -191,11 +192,11 @@ func printChanges(w io.Writer, s ui.Style, changes []executor.Change) {
 	for _, c := range changes {
 		switch c.Op {
 		case executor.Added:
-			fmt.Fprintf(w, "    %s %s\n", s.Good("+"), lineOf(c, c.New))
+			fmt.Fprintf(w, "    %s %s\n", s.Good("+"), lineOf(c, event.Plain(c.New)))
 		case executor.Removed:
-			fmt.Fprintf(w, "    %s %s\n", s.Bad("-"), lineOf(c, c.Old))
+			fmt.Fprintf(w, "    %s %s\n", s.Bad("-"), lineOf(c, event.Plain(c.Old)))
 		default:
-			fmt.Fprintf(w, "    %s %s\n", s.Warn("~"), lineOf(c, ui.WordDiff(s, c.Old, c.New)))
+			fmt.Fprintf(w, "    %s %s\n", s.Warn("~"), lineOf(c, ui.WordDiff(s, event.Plain(c.Old), event.Plain(c.New))))
 		}
 	}
 }

@@ -23,7 +23,9 @@ func (a *app) followAll(targets []string) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
-	f := follower{w: a.out, logs: map[string]*followed{}}
+	w := a.logWriter()
+	defer func() { _ = w.Close() }()
+	f := follower{w: w, logs: map[string]*followed{}}
 	if len(targets) > 0 {
 		ids, err := s.selectTargets(targets)
 		if err != nil {

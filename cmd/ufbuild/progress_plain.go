@@ -83,7 +83,7 @@ func (p *plainSink) nodeDone(e event.Event) {
 
 func (p *plainSink) line(what, address, words string) {
 	if words != "" {
-		words = "  " + p.style.Dim(words)
+		words = "  " + p.style.Dim(event.Plain(words))
 	}
 	fmt.Fprintf(p.w, "[%d/%d] %s %s%s\n", p.done, p.total, what, address, words)
 }
@@ -101,7 +101,7 @@ func (p *plainSink) output(e event.Event) {
 // print shows output of a task, each line with its name.
 func (p *plainSink) print(address, text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(p.w, "%s | %s\n", address, strings.TrimRight(line, "\n"))
+		fmt.Fprintf(p.w, "%s | %s\n", address, event.Plain(line))
 	}
 }
 
@@ -115,7 +115,7 @@ func (p *plainSink) showTail(address string) {
 		defer fmt.Fprintln(p.w, "::endgroup::")
 	}
 	for line := range strings.Lines(t.text) {
-		fmt.Fprintf(p.w, "    %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(p.w, "    %s\n", event.Plain(line))
 	}
 }
 

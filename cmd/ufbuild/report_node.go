@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -85,7 +86,7 @@ func stateWords(r *executor.NodeResult) string {
 		return words
 	case executor.Skipped, executor.Failed, executor.Cancelled, executor.Paused, executor.Awaiting:
 		first, _, _ := strings.Cut(r.Message, "\n")
-		return first
+		return event.Plain(first)
 	case executor.IsFresh:
 		return freshWords(r)
 	}
@@ -163,8 +164,9 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 	}
 }
 
+// indented is what a task said, below the line that names it, harmless for a terminal.
 func indented(s string) string {
-	return "  " + strings.ReplaceAll(s, "\n", "\n  ")
+	return "  " + strings.ReplaceAll(event.PlainText(s), "\n", "\n  ")
 }
 
 // quoteTarget quotes an address for a shell where that is needed.

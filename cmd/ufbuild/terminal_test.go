@@ -82,6 +82,11 @@ func TestTerminal(t *testing.T) {
 	require.Equal(t, before, modes(t, program))
 	require.NotContains(t, c.said.String(), "\x1b[2J", "what a task prints is no command to the terminal")
 	require.True(t, strings.LastIndex(c.said.String(), "\x1b[?25h") > strings.LastIndex(c.said.String(), "\x1b[?25l"), "the cursor is back")
+
+	c, _, _ = h.onTerminal("log", "t")
+	says("hello there")
+	require.Zero(t, c.wait())
+	require.NotContains(t, c.said.String(), "\x1b")
 }
 
 // TestTerminalAfterSignals stops builds on a terminal in every way they can answer to.

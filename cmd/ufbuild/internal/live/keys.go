@@ -1,6 +1,10 @@
 package live
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ufbuild/ufbuild/executor/event"
+)
 
 // key is what was pressed.
 type key int
@@ -40,7 +44,7 @@ func keysOf(p []byte) []key {
 	for i := 0; i < len(p); i++ {
 		switch p[i] {
 		case 0x1b:
-			n := escape(string(p[i:]))
+			n := event.EscapeLen(string(p[i:]))
 			switch string(p[i : i+n]) {
 			case "\x1b[A", "\x1bOA":
 				ks = append(ks, keyUp)

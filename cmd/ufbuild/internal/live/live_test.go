@@ -205,7 +205,7 @@ func (e *emulator) Write(p []byte) (int, error) {
 	s := string(p)
 	for i := 0; i < len(s); {
 		if s[i] == 0x1b {
-			n := escape(s[i:])
+			n := event.EscapeLen(s[i:])
 			e.command(s[i+1 : i+n])
 			i += n
 			continue

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 // The few sequences that are used; every terminal emulator since the VT100 has them, but for the first two,
@@ -116,7 +118,7 @@ func uncoloured(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		if s[i] == 0x1b {
-			i += escape(s[i:])
+			i += event.EscapeLen(s[i:])
 			continue
 		}
 		b.WriteByte(s[i])

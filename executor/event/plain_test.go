@@ -1,0 +1,21 @@
+package event
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPlainText(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                    "",
+		"  kept\tblanks  ":                    "  kept\tblanks",
+		"\x1b]0;pwned\x07\x1b[2J\x1bc\nend\n": "\nend\n",
+		"\x1b]0;no end\nthe next line":        "\nthe next line",
+		"a\r\nb\r\n":                          "a\nb\n",
+		"10%\r50%\nnext":                      "50%\nnext",
+		"\u009b2J\x9b2J":                      "2J�2J",
+	} {
+		require.Equal(t, want, PlainText(in), "%q", in)
+	}
+}
