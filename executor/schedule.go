@@ -21,37 +21,38 @@ import (
 // scheduler is the loop that owns all state of one build. Workers get plain data and send back one
 // message; nothing else is shared.
 type scheduler struct {
-	b       *Builder
-	graph   *graph.Graph
-	plan    bool
-	recheck bool // of a plan: keep the verdicts
-	nodes   []*nodeState
-	order   []graph.NodeID // wanted, topological
-	open    int            // wanted nodes that are not done
-	toAsk   chan question
-	decided chan decidedMsg
-	ended   chan endedMsg
-	rested  chan graph.NodeID
-	quit    chan struct{} // closed at the end, for timers that nobody waits for
-	asking  int
-	running int
-	resting int
-	backlog []question // decisions that wait for a place in toAsk
-	admit   admission
-	ways    []time.Duration                 // by node; nil until something is to run
-	pauses  map[pause.Account]*accountPause // also of accounts that were paused and did no better since
-	resumed chan resumedMsg
-	known   map[pause.Account]pause.Pause // what is kept of an account, as it was read or written last
-	holds   int                           // pauses begun, to number them
-	timers  int                           // pauses that will end by themselves
-	budget  *budget.Account               // of the campaign; nil: there is no ceiling
-	budgets map[string]*budget.Account    // of groups that have a ceiling
-	used    chan usedMsg
-	records *recorder
-	onHold  bool   // a person wants nothing to start
-	halted  string // why nothing new starts; "" while it may
-	haltAs  State  // what becomes of what may not start
-	begun   time.Time
+	b        *Builder
+	graph    *graph.Graph
+	plan     bool
+	recheck  bool // of a plan: keep the verdicts
+	nodes    []*nodeState
+	order    []graph.NodeID // wanted, topological
+	open     int            // wanted nodes that are not done
+	toAsk    chan question
+	decided  chan decidedMsg
+	ended    chan endedMsg
+	rested   chan graph.NodeID
+	quit     chan struct{} // closed at the end, for timers that nobody waits for
+	asking   int
+	running  int
+	resting  int
+	backlog  []question // decisions that wait for a place in toAsk
+	admit    admission
+	ways     []time.Duration                 // by node; nil until something is to run
+	pauses   map[pause.Account]*accountPause // also of accounts that were paused and did no better since
+	resumed  chan resumedMsg
+	known    map[pause.Account]pause.Pause // what is kept of an account, as it was read or written last
+	holds    int                           // pauses begun, to number them
+	timers   int                           // pauses that will end by themselves
+	budget   *budget.Account               // of the campaign; nil: there is no ceiling
+	budgets  map[string]*budget.Account    // of groups that have a ceiling
+	used     chan usedMsg
+	records  *recorder
+	onHold   bool   // a person wants nothing to start
+	expanded int    // templates whose instances took their place
+	halted   string // why nothing new starts; "" while it may
+	haltAs   State  // what becomes of what may not start
+	begun    time.Time
 }
 
 type question struct {
@@ -449,11 +450,11 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 	if !n.left.done {
 		n.left = left{done: true, status: to.String(), until: s.until(id)}
 	}
-	s.emit(event.Event{
-		Kind: event.NodeDone, Address: n.result.Address.String(), State: to.String(), Outcome: string(n.result.Outcome),
-		Message: n.result.Message, Duration: n.result.Duration, Ordinal: n.result.Ordinal, Reason: n.result.Reason.String(),
-		Total: len(s.order),
-	})
+	if to == Expanded { // its instances are told of instead
+		s.expanded++
+	} else {
+		s.tellDone(id, to)
+	}
 	for _, e := range s.graph.Dependents(id) {
 		d := s.nodes[e.From]
 		if e.Kind == graph.Validation || d.state != Waiting {
@@ -463,6 +464,15 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 			s.ready(ctx, e.From)
 		}
 	}
+}
+
+func (s *scheduler) tellDone(id graph.NodeID, to State) {
+	n := s.nodes[id]
+	s.emit(event.Event{
+		Kind: event.NodeDone, Address: n.result.Address.String(), State: to.String(), Outcome: string(n.result.Outcome),
+		Message: n.result.Message, Duration: n.result.Duration, Ordinal: n.result.Ordinal, Reason: n.result.Reason.String(),
+		Total: len(s.order) - s.expanded,
+	})
 }
 
 // until names the node that has to run before what a node leaves is known; zero when it is known.

@@ -58,7 +58,9 @@ func (p *plainSink) Emit(e event.Event) {
 }
 
 func (p *plainSink) nodeDone(e event.Event) {
-	p.total = max(p.total, e.Total)
+	if e.Total > 0 {
+		p.total = e.Total
+	}
 	if !p.over[e.Address] { // else it was decided again
 		p.done++
 	}

@@ -23,7 +23,8 @@ type Model struct {
 	o        Options
 	begun    time.Time
 	total    int
-	done     map[string]int    // nodes by final state
+	final    map[string]string // state of the nodes that are done
+	done     map[string]int    // how many, by that state
 	state    map[string]string // final states by address
 	running  []*task           // in order of start
 	queued   []*task           // stale and not started, in order of decision
@@ -62,7 +63,9 @@ func NewModel(o Options) *Model {
 
 // Apply takes an event in.
 func (m *Model) Apply(e event.Event) {
-	m.total = max(m.total, e.Total)
+	if e.Total > 0 {
+		m.total = e.Total
+	}
 	switch e.Kind {
 	case event.BuildStarted:
 		m.begun = e.Time
@@ -94,6 +97,10 @@ func (m *Model) Apply(e event.Event) {
 			m.done[was]--
 		}
 		m.state[e.Address] = e.State
+		if was, again := m.final[e.Address]; again { // it was decided again
+			m.done[was]--
+		}
+		m.final[e.Address] = e.State
 		m.done[e.State]++
 	case event.PoolPaused:
 		m.resume(e.Account)
