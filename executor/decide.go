@@ -189,7 +189,13 @@ func (d *Decider) tryCandidates(ctx context.Context, dec *Decision, candidates [
 // mayCount reports whether an attempt ended in a way that a passing contract can make good. An
 // attempt whose builder died between capture and judgement is classified now, and so is one that cost more
 // than it might: a higher ceiling makes it good, and it is paid for.
+//
+// What capture found wrong with outputs (a link that leaves a tree, a secret, a socket) is in no contract, so no
+// contract mends it: only a person may choose such an attempt.
 func (d *Decider) mayCount(dec *Decision, c *cache.Attempt) bool {
+	if c.Captured != nil && len(c.Captured.Problems) > 0 {
+		return false
+	}
 	if c.State == cache.CapturedState || c.Outcome == cache.OverBudget {
 		o, _ := d.classify(dec.Action, c.Rung, *c.Captured)
 		return o == cache.OK || o == cache.Partial

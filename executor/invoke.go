@@ -30,8 +30,12 @@ func keptSpecs(paths ...string) []OutputSpec {
 	return specs
 }
 
-// takeKept tells what is meant for the driver from the outputs.
+// takeKept tells what is meant for the driver from the outputs. Where an agent left something else than a file
+// in such a place, its outputs are as good as before: only the driver learns less.
 func takeKept(c *cache.Captured) {
+	c.Problems = slices.DeleteFunc(slices.Clone(c.Problems), func(p string) bool {
+		return strings.HasPrefix(p, `output "`+keptPrefix)
+	})
 	outputs := c.Outputs[:0:0]
 	for _, o := range c.Outputs {
 		path, kept := strings.CutPrefix(o.Name, keptPrefix)

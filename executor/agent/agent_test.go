@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,9 +27,11 @@ func TestParseUsage(t *testing.T) {
 		"negative":            {in: `{"input_tokens":-1,"cost_usd":-0.5}`},
 		"too many":            {in: `{"input_tokens":1e30}`},
 		"several add up": {in: "{\"input_tokens\":1,\"cost_usd\":1,\"model\":\"a\"}\n{\"input_tokens\":2,\"model\":\"b\"}",
-			want: cache.Usage{InputTokens: ptr[int64](3), Model: "b"}},
-		"cut short": {in: `{"input_tokens":1}{"inp`, bad: true},
-		"no object": {in: `[1]`, bad: true},
+			want: cache.Usage{InputTokens: ptr[int64](3), CostUSD: ptr(1.0), AtLeast: true, Model: "b"}},
+		"absurd":                     {in: `{"cost_usd":1e308}{"cost_usd":1e308}`},
+		"a lie does not undo a word": {in: `{"cost_usd":10}{"cost_usd":-9}`, want: cache.Usage{CostUSD: ptr(10.0), AtLeast: true}},
+		"cut short":                  {in: `{"cost_usd":60}{"cost_usd":4`, bad: true, want: cache.Usage{CostUSD: ptr(60.0), AtLeast: true}},
+		"no object":                  {in: `[1]`, bad: true, want: cache.Usage{AtLeast: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := agent.ParseUsage([]byte(tt.in))
@@ -44,6 +47,9 @@ func FuzzParseUsage(f *testing.F) {
 		u, _ := agent.ParseUsage(b)
 		if u.InputTokens != nil && *u.InputTokens < 0 || u.CostUSD != nil && *u.CostUSD < 0 {
 			t.Fatalf("negative usage from %q", b)
+		}
+		if _, err := json.Marshal(u); err != nil {
+			t.Fatalf("usage from %q cannot be written down: %v", b, err)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/ufbuild/ufbuild/cache"
 )
@@ -21,14 +20,15 @@ type usageRecord struct {
 }
 
 // ParseUsage reads what a program wrote to UsagePath: one JSON object, or several one after the
-// other, which add up. A number that one of them lacks, or that is negative, is unknown in the sum.
-// The error is for a warning; the usage beside it is unknown.
+// other, which add up. A number that one of them lacks, or that is negative or absurd, is unknown in the
+// sum, but for money: see Add. The error is for a warning; the usage beside it is what stands before the trouble, a lower bound:
+// money that was reported stays reported.
 func ParseUsage(b []byte) (cache.Usage, error) {
 	u, err := parseUsage(b)
 	if err != nil {
-		return cache.Usage{}, err
+		u.AtLeast = true
 	}
-	return u, nil
+	return u, err
 }
 
 // UsageSoFar reads the usage file of a program that still writes it, or was stopped: what stands before a
@@ -63,10 +63,20 @@ func (r usageRecord) usage() cache.Usage {
 		InputTokens: Count(r.InputTokens), CachedTokens: Count(r.CachedTokens), OutputTokens: Count(r.OutputTokens),
 		Model: r.Model, Session: r.Session,
 	}
-	if c := r.CostUSD; c != nil && *c >= 0 && !math.IsInf(*c, 0) {
-		u.CostUSD = c
-	}
+	u.CostUSD = Cost(r.CostUSD)
 	return u
+}
+
+// maxCost is more dollars than there are. What says more is no statement about money, and sums of it would
+// leave the numbers that can be written down.
+const maxCost = 1e12
+
+// Cost takes a number of dollars that a program reported; nil when it is missing or no amount of money.
+func Cost(f *float64) *float64 {
+	if f == nil || !(*f >= 0 && *f <= maxCost) {
+		return nil
+	}
+	return f
 }
 
 // maxCount is where a double stops counting in ones; no attempt uses that many tokens.
@@ -81,17 +91,25 @@ func Count(f *float64) *int64 {
 	return &n
 }
 
-// Add returns the usage of two calls of one attempt. What one of them lacks is unknown in the sum.
-// Model and session are those of b when it names them.
+// Add returns the usage of two calls of one attempt. Tokens that one of them lacks are unknown in the sum; of
+// money the sum is then a lower bound, since budgets go by it. Model and session are those of b when it names
+// them.
 func Add(a, b cache.Usage) cache.Usage {
 	sum := cache.Usage{
 		InputTokens:  addPtr(a.InputTokens, b.InputTokens),
 		CachedTokens: addPtr(a.CachedTokens, b.CachedTokens),
 		OutputTokens: addPtr(a.OutputTokens, b.OutputTokens),
-		CostUSD:      addPtr(a.CostUSD, b.CostUSD),
 		Model:        a.Model,
 		Session:      a.Session,
 		AtLeast:      a.AtLeast || b.AtLeast,
+	}
+	switch {
+	case a.CostUSD != nil && b.CostUSD != nil:
+		sum.CostUSD = addPtr(a.CostUSD, b.CostUSD)
+	case a.CostUSD != nil:
+		sum.CostUSD, sum.AtLeast = a.CostUSD, true
+	case b.CostUSD != nil:
+		sum.CostUSD, sum.AtLeast = b.CostUSD, true
 	}
 	if b.Model != "" {
 		sum.Model = b.Model

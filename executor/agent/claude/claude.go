@@ -183,7 +183,7 @@ func (s *stream) Usage() cache.Usage {
 	var u cache.Usage
 	if s.result != nil {
 		u = s.result.Usage.read()
-		u.CostUSD = s.result.CostUSD
+		u.CostUSD = agent.Cost(s.result.CostUSD)
 	} else {
 		first := true
 		for _, c := range s.calls {

@@ -150,7 +150,7 @@ func (f *fault) blame(e agent.Ended) agent.End {
 }
 
 func (l *line) usage() cache.Usage {
-	u := cache.Usage{CostUSD: l.Part.Cost}
+	u := cache.Usage{CostUSD: agent.Cost(l.Part.Cost)}
 	t := l.Part.Tokens
 	if t == nil {
 		return u

@@ -23,8 +23,7 @@ type Model struct {
 	o        Options
 	begun    time.Time
 	total    int
-	final    map[string]string // state of the nodes that are done
-	done     map[string]int    // how many, by that state
+	done     map[string]int    // nodes by final state
 	state    map[string]string // final states by address
 	running  []*task           // in order of start
 	queued   []*task           // stale and not started, in order of decision
@@ -97,10 +96,6 @@ func (m *Model) Apply(e event.Event) {
 			m.done[was]--
 		}
 		m.state[e.Address] = e.State
-		if was, again := m.final[e.Address]; again { // it was decided again
-			m.done[was]--
-		}
-		m.final[e.Address] = e.State
 		m.done[e.State]++
 	case event.PoolPaused:
 		m.resume(e.Account)
