@@ -52,10 +52,7 @@ func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []O
 	defer c.dir.Close()
 	var bases []string
 	for _, o := range outputs {
-		for _, g := range o.Tree {
-			base, _ := doublestar.SplitPattern(g)
-			bases = append(bases, base)
-		}
+		bases = append(bases, basesOf(o.Tree)...)
 	}
 	c.scan = scanner{dir: c.fd, enter: func(p string) bool { return leads(p, bases) && !skip(p) }}
 	if len(bases) > 0 {
@@ -64,6 +61,16 @@ func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []O
 		}
 	}
 	return c.out, c.outputs(outputs)
+}
+
+// basesOf are the directories that globs look below.
+func basesOf(globs []string) []string {
+	var bases []string
+	for _, g := range globs {
+		base, _ := doublestar.SplitPattern(g)
+		bases = append(bases, base)
+	}
+	return bases
 }
 
 // leads reports whether matches of a glob with one of bases may lie below dir.
@@ -135,7 +142,7 @@ func (c *capture) file(o Output) (cache.Output, error) {
 		c.problem(o.Name, "%s is a link that leads nowhere", o.Path)
 		return out, nil
 	case err != nil:
-		return out, wrap("capture", o.Path, err)
+		return out, c.cannotOpen(o.Name, o.Path, err)
 	}
 	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFLNK {
 		c.problem(o.Name, "%s is %s, not a file", o.Path, kindName(kind))
@@ -181,10 +188,28 @@ func (c *capture) cannotOpen(output, p string, err error) error {
 		c.problem(output, "%s is a link that leads nowhere", p)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.ENXIO):
 		c.problem(output, "%s cannot be read: %v", p, err)
+	case errors.Is(err, unix.ENAMETOOLONG):
+		c.tooLong(output, p)
 	default:
 		return wrap("capture", p, err)
 	}
 	return nil
+}
+
+// tooLong notes a path that the system does not open. It is the task's to make a shorter one; another try would
+// find it again.
+func (c *capture) tooLong(output, p string) {
+	c.problem(output, "too long: %s, a path of %d bytes", shortened(p), len(p))
+}
+
+// shortPath is how many bytes of each end of a path that is too long are shown.
+const shortPath = 50
+
+func shortened(p string) string {
+	if len(p) <= 2*shortPath {
+		return p
+	}
+	return strings.ToValidUTF8(p[:shortPath], "") + "…" + strings.ToValidUTF8(p[len(p)-shortPath:], "")
 }
 
 // smallFile is what is read at once. Larger files are streamed.
@@ -265,6 +290,11 @@ func (c *capture) tree(o Output) (cache.Output, error) {
 	for _, dir := range c.scan.trouble {
 		c.problem(o.Name, "%s cannot be read", dir)
 	}
+	for _, dir := range c.scan.long {
+		if leads(dir, basesOf(o.Tree)) {
+			c.tooLong(o.Name, dir)
+		}
+	}
 	c.compare(&tree, o.Tree)
 	d, err := putTree(c.cas, tree)
 	return cache.Output{Name: o.Name, Tree: true, Exists: len(tree.Entries) > 0, Digest: d}, err
@@ -300,7 +330,7 @@ func (c *capture) entry(output string, f *found) (cache.Entry, bool, error) {
 	case unix.S_IFLNK:
 		target, err := readlink(c.fd, f.path)
 		if err != nil {
-			return e, false, wrap("capture", f.path, err)
+			return e, false, c.cannotOpen(output, f.path, err)
 		}
 		if !cache.LinkInside(f.path, target) {
 			c.problem(output, "%s is a link that leaves the workspace, to %s, which is refused", f.path, target)

@@ -29,7 +29,8 @@ type scanner struct {
 	enter   func(path string) bool // whether to look into a directory
 	force   bool                   // the directory is ours: open what the task made unreadable
 	found   []found
-	trouble []string
+	trouble []string // directories that cannot be read
+	long    []string // directories whose path is too long for the system
 }
 
 // scan lists everything below dir for which enter is true, sorted by path.
@@ -49,6 +50,9 @@ func (s *scanner) in(dir string) (empty bool, err error) {
 		return true, nil
 	case errors.Is(err, unix.EACCES) && dir != "":
 		s.trouble = append(s.trouble, dir)
+		return false, nil
+	case errors.Is(err, unix.ENAMETOOLONG):
+		s.long = append(s.long, dir)
 		return false, nil
 	case err != nil:
 		return false, wrap("read directory", name(dir), err)
