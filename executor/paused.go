@@ -123,7 +123,7 @@ func (s *scheduler) takeAccount(m endedMsg, ran *lang.Profile) {
 }
 
 func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
-	p := pause.Pause{Account: acc, Reason: end.Message, Count: 1, Build: s.b.Build}
+	p := pause.Pause{Account: acc, Reason: event.PlainText(end.Message), Count: 1, Build: s.b.Build}
 	have := s.pauses[acc]
 	if have != nil {
 		p.Count = have.Count

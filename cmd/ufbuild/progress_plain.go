@@ -51,7 +51,7 @@ func (p *plainSink) Emit(e event.Event) {
 	case event.NodeDone:
 		p.nodeDone(e)
 	case event.PoolPaused, event.PoolResumed, event.BuildHeld, event.BuildReleased:
-		p.line(p.style.Warn("note"), e.Text, "")
+		p.line(p.style.Warn("note"), event.Plain(e.Text), "")
 	case event.Notice:
 		p.line("note", e.Address, e.Text)
 	}
