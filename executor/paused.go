@@ -141,8 +141,11 @@ func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
 		return
 	}
 	wait := end.Wait
-	if wait <= 0 {
+	switch {
+	case wait <= 0:
 		wait = s.defaultWait(p.Count)
+	case p.Count > wordsBelieved:
+		wait = max(wait, s.defaultWait(p.Count-wordsBelieved))
 	}
 	if have != nil && s.admit.paused[acc] && have.Until.After(now.Add(wait)) {
 		return // it holds for longer already
@@ -159,6 +162,10 @@ func (s *scheduler) keep(p pause.Pause) {
 		s.note(s.b.Pauses.Save(p))
 	}
 }
+
+// wordsBelieved is how often in a row a provider's own word for the wait is taken as it is. One that says "in a
+// second" each time would be asked, and perhaps paid, each second.
+const wordsBelieved = 2
 
 // defaultWait spreads the wait by a quarter upwards, so that builds that share an account do not come
 // back at the same moment.

@@ -47,6 +47,20 @@ func (p *pausing) over(acc pause.Account) {
 	p.resume(resumedMsg{acc, p.pauses[acc].number})
 }
 
+// TestWordsOfAProviderAreBelievedTwice wants a limit that is always over "in a second" to be waited for longer
+// and longer, and one that names hours to be taken at its word.
+func TestWordsOfAProviderAreBelievedTwice(t *testing.T) {
+	acme := pause.Account{Pool: "acme"}
+	p := newPausing(t, pause.Dir(t.TempDir()))
+	for range 5 {
+		p.limited(acme, time.Second)
+		p.over(acme)
+	}
+	p.limited(acme, 3*time.Hour)
+	m := time.Minute
+	require.Equal(t, []time.Duration{time.Second, time.Second, m, 2 * m, 4 * m, 3 * time.Hour}, p.waits)
+}
+
 func TestRateLimitsInARow(t *testing.T) {
 	acme := pause.Account{Pool: "acme"}
 	p := newPausing(t, pause.Dir(t.TempDir()))
