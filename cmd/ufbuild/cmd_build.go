@@ -90,8 +90,9 @@ what the targets need, X and what X needs, nothing that depends on it. --from X
 starts X and what depends on it on the way to the targets, and nothing else, like
 "dbt run --select x+". --only starts nothing but the targets. What these two leave
 out has to be fresh, which a task with cache = false never is: it is not run, and what
-needs something stale among it is skipped, with exit code 1, until a build without the flag. --from X --until Y starts
-what lies between. What is fresh never runs; "ufbuild retry" runs it again.
+needs something stale among it is skipped, with exit code 1, until a build without
+the flag. --from X --until Y starts what lies between. What is fresh never runs;
+"ufbuild retry" runs it again.
 
 A build can be killed at any moment: the next one goes on where it was.`,
 		Example: `  ufbuild build
