@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 )
 
@@ -63,27 +64,12 @@ a build writes.`,
 }
 
 type costReport struct {
-	SchemaVersion int       `json:"schema_version"`
-	By            string    `json:"by"`
-	Rows          []costRow `json:"rows"`
-	Total         costRow   `json:"total"`
+	SchemaVersion int           `json:"schema_version"`
+	By            string        `json:"by"`
+	Rows          []web.CostRow `json:"rows"`
+	Total         web.CostRow   `json:"total"`
 
 	Budgets []budgetReport `json:"budgets,omitempty"`
-}
-
-// costRow is one sum. A cost is a lower bound when something in it is unknown.
-type costRow struct {
-	Name         string  `json:"name"`
-	Attempts     int     `json:"attempts"`
-	DurationMS   int64   `json:"duration_ms"`
-	CostUSD      float64 `json:"cost_usd"`
-	CostUnknown  int     `json:"cost_unknown"` // attempts of agents that did not say
-	InputTokens  int64   `json:"input_tokens"`
-	OutputTokens int64   `json:"output_tokens"`
-	Hits         int     `json:"hits"`
-	SavedMS      int64   `json:"saved_ms"`
-	SavedUSD     float64 `json:"saved_usd"`
-	SavedUnknown int     `json:"saved_unknown"`
 }
 
 func (a *app) runCost(by string) error {
@@ -102,7 +88,7 @@ func (a *app) runCost(by string) error {
 		total.Add(entries[i])
 	}
 	sums := ledger.By(entries, s.costBy(by))
-	r := costReport{SchemaVersion: 1, By: by, Rows: []costRow{}, Total: rowOf("total", total)}
+	r := costReport{SchemaVersion: 1, By: by, Rows: []web.CostRow{}, Total: rowOf("total", total)}
 	if r.Budgets, err = s.budgets(nil); err != nil {
 		return err
 	}
@@ -123,8 +109,8 @@ func freeCommands(e *ledger.Entry) {
 	}
 }
 
-func rowOf(name string, s ledger.Sum) costRow {
-	return costRow{
+func rowOf(name string, s ledger.Sum) web.CostRow {
+	return web.CostRow{
 		Name: name, Attempts: s.Attempts, DurationMS: s.Duration.Milliseconds(), CostUSD: s.CostUSD, CostUnknown: s.Unknown,
 		InputTokens: s.Input, OutputTokens: s.Output, Hits: s.Hits, SavedMS: s.SavedDuration.Milliseconds(),
 		SavedUSD: s.SavedUSD, SavedUnknown: s.SavedUSDUnknown,

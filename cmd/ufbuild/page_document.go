@@ -239,9 +239,9 @@ func costTables(entries []ledger.Entry) web.CostTables {
 	rows := func(by string) (out []web.CostRow) {
 		sums := ledger.By(entries, costBy[by])
 		for _, name := range slices.Sorted(maps.Keys(sums)) {
-			out = append(out, web.CostRow(rowOf(name, sums[name])))
+			out = append(out, rowOf(name, sums[name]))
 		}
 		return out
 	}
-	return web.CostTables{Task: rows("task"), Profile: rows("profile"), Total: web.CostRow(rowOf("total", total))}
+	return web.CostTables{Task: rows("task"), Profile: rows("profile"), Total: rowOf("total", total)}
 }
