@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -139,16 +140,16 @@ func (a *app) showAsked(s *session, inst *lang.Instance, at *cache.Attempt) erro
 
 func (a *app) showOutputBytes(s *session, o cache.Output) error {
 	if !o.Tree {
-		return s.copyBlob(a.out, o.Digest)
+		return a.printBlob(s, o.Digest)
 	}
 	t, err := cache.ReadTree(s.store, o.Digest)
 	if err != nil {
 		return err
 	}
 	for _, e := range t.Entries {
-		fmt.Fprintf(a.out, "%s  %s\n", e.Path, e.Digest)
+		fmt.Fprintf(a.out, "%s  %s\n", event.Plain(e.Path), e.Digest)
 		if e.Kind == cache.File {
-			if err := s.copyBlob(a.out, e.Digest); err != nil {
+			if err := a.printBlob(s, e.Digest); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -71,7 +72,8 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 	if a.json || f.stat {
 		return a.diffSummary(s, older, newer, changes)
 	}
-	out := bufio.NewWriter(a.out)
+	w := a.exactWriter()
+	out := bufio.NewWriter(w)
 	short := a.outTerm.IsTTY // nobody reads a screen of base 85
 	for i := range changes { // one file at a time, so that a large tree is never in memory
 		if err := s.readSides(&changes[i]); err != nil {
@@ -82,7 +84,7 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 		}
 		changes[i] = fileChange{}
 	}
-	if err := out.Flush(); err != nil {
+	if err := errors.Join(out.Flush(), w.Close()); err != nil {
 		return fmt.Errorf("write patch: %w", err)
 	}
 	return nil

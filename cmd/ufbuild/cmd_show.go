@@ -11,6 +11,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -30,8 +31,8 @@ func (a *app) showCommand() *cobra.Command {
 		Short: "Show an attempt: outcome, verdict, outputs, prompt",
 		Long: `Shows the attempt that a task reads now, else its newest one, or attempt N of its
 history: how it ended, why it ran, what the contracts said, and its primary output.
-The flags print one part alone, byte for byte. Failed, rejected and interrupted
-attempts are kept and can be shown like any other.`,
+The flags print one part alone, byte for byte; a terminal shows control characters by
+name. Failed, rejected and interrupted attempts are kept and can be shown like any other.`,
 		Example: `  ufbuild show triage
   ufbuild show triage --history
   ufbuild show triage@1 --prompt
@@ -73,9 +74,9 @@ func (a *app) runShow(target string, f showFlags) error {
 		if at.Prompt.IsZero() {
 			return usageErrorf("%s is a command; it has no prompt", c.address)
 		}
-		return s.copyBlob(a.out, at.Prompt)
+		return a.printBlob(s, at.Prompt)
 	case f.manifest:
-		return s.copyBlob(a.out, at.Manifest)
+		return a.printBlob(s, at.Manifest)
 	case f.output != "":
 		return a.showOutput(s, &at, f.output)
 	case f.leftovers:
@@ -241,7 +242,7 @@ func (a *app) showPrimary(s *session, c chosen) error {
 			fmt.Fprintf(a.out, "  … `ufbuild show %s --output %s` prints all\n", quoteTarget(c.address), o.Name)
 			break
 		}
-		fmt.Fprintf(a.out, "  %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(a.out, "  %s\n", strings.TrimRight(event.Visible(line), "\n"))
 	}
 	return nil
 }
@@ -280,7 +281,7 @@ func (a *app) showOutput(s *session, at *cache.Attempt, name string) error {
 		if o.Tree {
 			return a.showTree(s, o)
 		}
-		return s.copyBlob(a.out, o.Digest)
+		return a.printBlob(s, o.Digest)
 	}
 	return usageErrorf("there is no output %q; there are %s", name, strings.Join(names, ", "))
 }
@@ -304,7 +305,7 @@ func printTree(w io.Writer, encoded []byte) error {
 		if e.Kind != cache.File {
 			what = string(e.Kind)
 		}
-		rows = append(rows, []string{fmt.Sprintf("%04o", e.Mode), what, e.Path + arrow(e.Target)})
+		rows = append(rows, []string{fmt.Sprintf("%04o", e.Mode), what, event.Plain(e.Path + arrow(e.Target))})
 	}
 	return ui.Table(w, nil, rows)
 }

@@ -94,6 +94,7 @@ func (a *app) runWatch(f buildFlags, targets []string, settle time.Duration) err
 		err := a.runBuild("watch", f, func(s *session) (selection, error) { return s.selectOnly(targets, pick{}) })
 		exitCode(err, a.err, a.errTerm.Style()) // says what is wrong; the next build may be better
 	}
+	w.name = func(paths []string) string { return nameOf(root, seen, paths) }
 	w.idle = func() { fmt.Fprintf(a.err, "watching %s\n", filepath.Clean(root)) }
 	w.run(ctx)
 	return exit(a.signalCode())

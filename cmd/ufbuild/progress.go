@@ -25,17 +25,17 @@ type reporting struct {
 	summary *summary // nil: none is wanted
 	closers []func() error
 	once    sync.Once
-	err     error
 }
 
-// close ends all of it, the last begun first. It may be called more than once.
-func (r *reporting) close() error {
+// close ends all of it, the last begun first. It may be called more than once; the first call alone says what
+// went wrong, so that a person is told once.
+func (r *reporting) close() (err error) {
 	r.once.Do(func() {
 		for i := len(r.closers) - 1; i >= 0; i-- {
-			r.err = errors.Join(r.err, r.closers[i]())
+			err = errors.Join(err, r.closers[i]())
 		}
 	})
-	return r.err
+	return err
 }
 
 // report begins to report a build as its flags say.
@@ -68,7 +68,7 @@ func (s *session) report(f buildFlags, build string) (*reporting, error) {
 func (a *app) progressSink(s *session, f buildFlags, build string, r *reporting) event.Sink {
 	switch {
 	case a.json || a.progress == "json":
-		return jsonSink(a.out)
+		return a.jsonSink(r)
 	case a.progress == "none":
 		return event.Discard
 	case a.progress == "tty" || a.progress == "auto" && a.showsLive():
@@ -172,11 +172,37 @@ func (s *session) expect() func(address, key string) time.Duration {
 	return func(address, key string) time.Duration { return p.duration(address, key) }
 }
 
-// jsonSink prints one event a line.
-func jsonSink(w io.Writer) event.Sink {
+// jsonSink prints one event a line, and remembers the first that could not be written.
+type jsonSink struct {
+	enc *json.Encoder
+	err error
+}
+
+func newJSONSink(w io.Writer) *jsonSink {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return event.Func(func(e event.Event) { _ = enc.Encode(e) })
+	return &jsonSink{enc: enc}
+}
+
+// Emit implements event.Sink. After a failure nothing more is written: a gap in the middle would mislead readers.
+func (j *jsonSink) Emit(e event.Event) {
+	if j.err == nil {
+		j.err = j.enc.Encode(e)
+	}
+}
+
+func (j *jsonSink) close() error {
+	if j.err != nil {
+		return fmt.Errorf("write events: %w", j.err)
+	}
+	return nil
+}
+
+// jsonSink prints every event on standard output.
+func (a *app) jsonSink(r *reporting) event.Sink {
+	j := newJSONSink(a.out)
+	r.closers = append(r.closers, j.close)
+	return j
 }
 
 // eventsSink writes every event to a file, or to standard output for "-".
@@ -185,14 +211,15 @@ func (a *app) eventsSink(f buildFlags, r *reporting) (event.Sink, error) {
 	case "":
 		return nil, nil
 	case "-":
-		return jsonSink(a.out), nil
+		return a.jsonSink(r), nil
 	}
 	file, err := createReport("events", f.events)
 	if err != nil {
 		return nil, err
 	}
-	r.closers = append(r.closers, file.Close)
-	return jsonSink(file), nil
+	j := newJSONSink(file)
+	r.closers = append(r.closers, func() error { return errors.Join(j.close(), file.Close()) })
+	return j, nil
 }
 
 // traceSink writes a trace that Chrome and Perfetto open.

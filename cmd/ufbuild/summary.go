@@ -93,7 +93,7 @@ func (s *summary) page(sum *executor.Summary, spent *costSum) string {
 				header = true
 				b.WriteString("| | task | why | time | cost |\n|---|---|---|---|---|\n")
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.State, markdownCode(r.Address.String()), markdownText(s.why(r)), s.time(r), s.costOf(r))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.State, markdownCode(r.Address.String()), markdownText(event.Plain(s.why(r))), s.time(r), s.costOf(r))
 		}
 	}
 	for i := range sum.Nodes {
@@ -144,8 +144,10 @@ func markdownText(s string) string {
 // markdownCode is an address as code; it holds neither backticks nor lines.
 func markdownCode(s string) string { return "`" + strings.ReplaceAll(s, "|", "\\|") + "`" }
 
-// fenced is a block of text as it is, in a fence that it does not hold itself.
+// fenced is a block of text, in a fence that it does not hold itself. Control characters are left out: people
+// print such files on terminals, and pages show them as boxes.
 func fenced(s string) string {
+	s = event.PlainText(s)
 	fence := "```"
 	for strings.Contains(s, fence) {
 		fence += "`"

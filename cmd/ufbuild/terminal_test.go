@@ -63,7 +63,7 @@ func modes(t *testing.T, f *os.File) uint32 {
 // TestTerminal builds on a terminal: what runs is shown with its last line, a key opens its log, and the
 // terminal is afterwards as it was.
 func TestTerminal(t *testing.T) {
-	h := newHome(t, scripted("echo up >> $UFTRACE; printf 'hello \\033[2Jthere'; while [ ! -e "+"$UFTRACE.go"+" ]; do sleep 0.01; done; echo x > o"))
+	h := newHome(t, scripted("echo up >> $UFTRACE; printf 'hello \\033[2Jthere'; while [ ! -e "+"$UFTRACE.go"+" ]; do sleep 0.01; done; printf 'safe\\r\\033[2Junsafe\\n' > o"))
 	c, person, program := h.onTerminal("build")
 	before := uint32(unix.ICANON | unix.ECHO | unix.ISIG)
 	h.awaitTrace("up", 1)
@@ -85,6 +85,11 @@ func TestTerminal(t *testing.T) {
 
 	c, _, _ = h.onTerminal("log", "t")
 	says("hello there")
+	require.Zero(t, c.wait())
+	require.NotContains(t, c.said.String(), "\x1b")
+
+	c, _, _ = h.onTerminal("show", "t", "--output", "o")
+	says("safe^M^[[2Junsafe") // all of it can be seen, and none of it acts
 	require.Zero(t, c.wait())
 	require.NotContains(t, c.said.String(), "\x1b")
 }

@@ -11,6 +11,7 @@ type watcher struct {
 	after   func(time.Duration) <-chan time.Time   // a timer
 	settle  time.Duration                          // how long nothing must change
 	differs func() bool                            // whether anything the last build looked at is different now
+	name    func(paths []string) string            // which of the paths that changed to tell of
 	build   func(ctx context.Context, path string) // path is one that changed; "" for the first build
 	idle    func()                                 // called when a build is done and nothing is left to do
 }
@@ -24,36 +25,43 @@ func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.idle()
 		for {
-			path, ok := w.wait(ctx)
+			paths, ok := w.wait(ctx)
 			if !ok {
 				return
 			}
 			if w.differs() {
-				w.build(ctx, path)
+				w.build(ctx, w.name(paths))
 				break
 			}
 		}
 	}
 }
 
-// wait returns the first path that changed, once changes have settled; false when ctx ends first.
-func (w *watcher) wait(ctx context.Context) (string, bool) {
-	var first string
+// maxNames bounds the paths that are remembered of one burst of changes: one of them is told.
+const maxNames = 64
+
+// wait returns the paths that changed, in their order, once changes have settled; false when ctx ends first.
+func (w *watcher) wait(ctx context.Context) ([]string, bool) {
+	var paths []string
 	select {
-	case first = <-w.changes:
+	case first := <-w.changes:
+		paths = append(paths, first)
 	case <-ctx.Done():
-		return "", false
+		return nil, false
 	}
 	latest := w.after(longestSettle)
 	for {
 		select {
-		case <-w.changes:
+		case path := <-w.changes:
+			if len(paths) < maxNames {
+				paths = append(paths, path)
+			}
 		case <-w.after(w.settle):
-			return first, true
+			return paths, true
 		case <-latest:
-			return first, true
+			return paths, true
 		case <-ctx.Done():
-			return "", false
+			return nil, false
 		}
 	}
 }

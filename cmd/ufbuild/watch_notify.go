@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,7 +22,7 @@ import (
 type notifier struct {
 	root    string
 	w       *fsnotify.Watcher
-	changes chan string // of one: who reads it late misses names, never that something changed
+	changes chan string // of some: who reads it late misses names, never that something changed
 	done    chan struct{}
 
 	mu  sync.Mutex
@@ -34,7 +35,7 @@ func newNotifier(root string) (*notifier, error) {
 	if err != nil {
 		return nil, watchError(root, err)
 	}
-	n := &notifier{root: root, w: w, changes: make(chan string, 1), done: make(chan struct{}), out: "out"}
+	n := &notifier{root: root, w: w, changes: make(chan string, maxNames), done: make(chan struct{}), out: "out"}
 	if err := n.add(root); err != nil {
 		_ = w.Close()
 		return nil, err
@@ -148,7 +149,31 @@ func (n *notifier) take(e fsnotify.Event) {
 	n.tell(e.Name)
 }
 
-// tell never waits: one change that nobody has heard of yet stands for all.
+// nameOf chooses which of the paths that changed to tell of: one that the last build looked at, else one that is
+// there. Editors write a file under another name first, and that name says nothing to a person.
+func nameOf(root string, seen *stamp.Kept, paths []string) string {
+	looked := map[string]bool{}
+	if seen != nil {
+		for _, o := range seen.Seen() {
+			looked[filepath.FromSlash(o.Path)] = true
+		}
+	}
+	if i := slices.IndexFunc(paths, func(p string) bool { return looked[p] }); i >= 0 {
+		return paths[i]
+	}
+	for _, p := range paths {
+		at := p
+		if !filepath.IsAbs(p) {
+			at = filepath.Join(root, p)
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return p
+		}
+	}
+	return paths[0]
+}
+
+// tell never waits: changes that nobody has heard of yet stand for those that find no room.
 func (n *notifier) tell(path string) {
 	if rel, err := filepath.Rel(n.root, path); err == nil && rel != "." {
 		path = rel

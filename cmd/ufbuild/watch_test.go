@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
 // watching runs a watcher whose builds take a second, and returns what to do to it and when it built.
@@ -18,6 +22,7 @@ func watching(t *testing.T, differs func() bool) (change func(string), builds *[
 	started := time.Now()
 	w := watcher{
 		changes: changes, after: time.After, settle: 100 * time.Millisecond, differs: differs, idle: func() {},
+		name: func(paths []string) string { return paths[0] },
 		build: func(_ context.Context, path string) {
 			require.False(t, running, "two builds at once")
 			running = true
@@ -65,6 +70,26 @@ func TestWatchDoesNotStarve(t *testing.T) {
 		stop()
 		require.Equal(t, []string{"0s ", "6s log"}, (*builds)[:2])
 	})
+}
+
+// TestWatchNamesWhatWasRead tells of the file and not of the names that an editor wrote it under.
+func TestWatchNamesWhatWasRead(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "new.txt"), nil, 0o644))
+	seen, err := stamp.Decode((&stamp.Stamp{Seen: []stamp.Observation{{Path: "src/a.txt"}}}).Encode())
+	require.NoError(t, err)
+	for _, tc := range []struct {
+		seen *stamp.Kept
+		told []string
+		want string
+	}{
+		{seen, []string{"src/sed3f", "src/a.txt"}, "src/a.txt"},
+		{seen, []string{"4913", "new.txt~", "new.txt"}, "new.txt"},
+		{nil, []string{".x.swp", filepath.Join(root, "new.txt")}, filepath.Join(root, "new.txt")},
+		{seen, []string{"gone.txt"}, "gone.txt"},
+	} {
+		require.Equal(t, tc.want, nameOf(root, tc.seen, tc.told))
+	}
 }
 
 // TestWatchIgnoresWhatNobodyReads builds nothing when everything is as it was.

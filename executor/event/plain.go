@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,4 +71,27 @@ func EscapeLen(s string) int {
 		return len(s)
 	}
 	return 2
+}
+
+// Visible makes a text harmless for a terminal and leaves nothing out: control characters other than tabs and ends
+// of lines are shown as ^X, invisible marks such as those that turn the direction of text by their number.
+func Visible(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch {
+		case r == '\t', r == '\n':
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			b.WriteString("^" + string(r^0x40))
+		case r == utf8.RuneError && n == 1:
+			b.WriteRune('�')
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -19,3 +19,15 @@ func TestPlainText(t *testing.T) {
 		require.Equal(t, want, PlainText(in), "%q", in)
 	}
 }
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                      "",
+		"plain\ttext\n é 漢 👩\n": "plain\ttext\n é 漢 👩\n",
+		"safe\rrm -rf\r\n":      "safe^Mrm -rf^M\n",
+		"\x1b[2J\x07\x7f\x00":   "^[[2J^G^?^@",
+		"\u202eabc\u009b\x9b":   "<U+202E>abc<U+009B>�",
+	} {
+		require.Equal(t, want, Visible(in), "%q", in)
+	}
+}
