@@ -1,0 +1,227 @@
+package remote
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/ufbuild/ufbuild/cache"
+)
+
+// Encoder makes the messages of REAPI in one digest function. Equal values have equal bytes: lists are sorted where their order
+// means nothing, and messages are encoded deterministically.
+type Encoder struct{ Function Function }
+
+// Message returns m as a blob.
+func (e Encoder) Message(m proto.Message) Blob {
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: encode %T: %v", m, err)) // text that is not UTF-8 was refused before
+	}
+	return e.Bytes(b)
+}
+
+// Bytes returns b as a blob.
+func (e Encoder) Bytes(b []byte) Blob { return Blob{Digest: e.Function.Of(b), Bytes: b} }
+
+// File is one path of a directory that is to be encoded.
+type File struct {
+	Path   string // slash path that satisfies cache.CleanPath, in UTF-8
+	Digest Digest // of a file
+	Exec   bool   // of a file
+	Target string // of a symbolic link; a File with it is one
+	Dir    bool   // an (empty) directory; those on the way to other paths need no entry
+}
+
+// Directory returns the digest of the root of a tree of Directory messages, and the messages. It fails for what REAPI cannot
+// say: a path that is not UTF-8, one that is listed twice or lies below a file.
+func (e Encoder) Directory(files []File) (root Digest, messages []Blob, err error) {
+	top, err := grow(files)
+	if err != nil {
+		return Digest{}, nil, err
+	}
+	var all []Blob
+	root, err = top.encode(func(d *repb.Directory) Digest {
+		b := e.Message(d)
+		all = append(all, b)
+		return b.Digest
+	})
+	return root, all, err
+}
+
+// Tree returns a Tree message: a whole tree in one blob, as outputs are listed.
+func (e Encoder) Tree(files []File) (Blob, error) {
+	top, err := grow(files)
+	if err != nil {
+		return Blob{}, err
+	}
+	t := &repb.Tree{}
+	seen := map[Digest]bool{}
+	_, err = top.encode(func(d *repb.Directory) Digest {
+		digest := e.Message(d).Digest
+		if !seen[digest] {
+			seen[digest] = true
+			t.Children = append(t.Children, d)
+		}
+		t.Root = d // the root comes last
+		return digest
+	})
+	if n := len(t.Children); n > 0 {
+		t.Children = t.Children[:n-1]
+	}
+	return e.Message(t), err
+}
+
+// branch is a directory on the way from a list of paths to messages.
+type branch struct {
+	dirs  map[string]*branch
+	files map[string]File
+}
+
+func newBranch() *branch { return &branch{dirs: map[string]*branch{}, files: map[string]File{}} }
+
+func grow(files []File) (*branch, error) {
+	top := newBranch()
+	for _, f := range files {
+		if err := cache.CleanPath(f.Path); err != nil {
+			return nil, fmt.Errorf("encode directory: %w", err)
+		}
+		if !utf8All(f.Path, f.Target) {
+			return nil, fmt.Errorf("encode directory: path %q is not UTF-8, which a remote cannot take", f.Path)
+		}
+		at := top
+		names := strings.Split(f.Path, "/")
+		for _, name := range names[:len(names)-1] {
+			at = at.sub(name)
+		}
+		last := names[len(names)-1]
+		if f.Dir {
+			at.sub(last)
+			continue
+		}
+		if _, twice := at.files[last]; twice {
+			return nil, fmt.Errorf("encode directory: path %q is listed twice", f.Path)
+		}
+		at.files[last] = f
+	}
+	return top, nil
+}
+
+func utf8All(texts ...string) bool {
+	return !slices.ContainsFunc(texts, func(s string) bool { return strings.ToValidUTF8(s, "") != s })
+}
+
+func (b *branch) sub(name string) *branch {
+	if b.dirs[name] == nil {
+		b.dirs[name] = newBranch()
+	}
+	return b.dirs[name]
+}
+
+// encode hands every directory below b and then b itself to take, which returns its digest.
+func (b *branch) encode(take func(*repb.Directory) Digest) (Digest, error) {
+	d := &repb.Directory{}
+	for name, sub := range b.dirs {
+		if _, both := b.files[name]; both {
+			return Digest{}, fmt.Errorf("encode directory: %q is a file and a directory", name)
+		}
+		digest, err := sub.encode(take)
+		if err != nil {
+			return Digest{}, err
+		}
+		d.Directories = append(d.Directories, &repb.DirectoryNode{Name: name, Digest: digest.Proto()})
+	}
+	for name, f := range b.files {
+		if f.Target != "" {
+			d.Symlinks = append(d.Symlinks, &repb.SymlinkNode{Name: name, Target: f.Target})
+		} else {
+			d.Files = append(d.Files, &repb.FileNode{Name: name, Digest: f.Digest.Proto(), IsExecutable: f.Exec})
+		}
+	}
+	slices.SortFunc(d.Directories, func(x, y *repb.DirectoryNode) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(d.Files, func(x, y *repb.FileNode) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(d.Symlinks, func(x, y *repb.SymlinkNode) int { return cmp.Compare(x.Name, y.Name) })
+	return take(d), nil
+}
+
+// Property is a name with a value.
+type Property struct{ Name, Value string }
+
+// ActionSpec is what an Action and its Command say. There is no place for the value of a secret: only names.
+type ActionSpec struct {
+	Argv    []string
+	Env     []Property // in clear: the command lies readable in the CAS
+	Secrets []string   // names of variables that a worker gives the process itself; sent as platform properties
+	Outputs []string   // paths, relative to Dir
+	Dir     string     // working directory in the input root; "" is the root
+	// Platform chooses the worker.
+	Platform   []Property
+	Root       Digest        // of the input root, as Directory returns it
+	Timeout    time.Duration // 0: none is sent
+	DoNotCache bool
+	Salt       []byte
+}
+
+// SecretProperty is the platform property that names a secret; its value is the name of the variable.
+const SecretProperty = "ufbuild-secret"
+
+// Action returns the blob of an action and that of its command.
+func (e Encoder) Action(s ActionSpec) (action, command Blob) {
+	platform := platformOf(s)
+	// Older servers read the platform of the command, newer ones that of the action.
+	cmd := &repb.Command{
+		Arguments: s.Argv, WorkingDirectory: s.Dir, OutputPaths: slices.Sorted(slices.Values(s.Outputs)), Platform: platform,
+	}
+	for _, v := range sortedProperties(s.Env) {
+		cmd.EnvironmentVariables = append(cmd.EnvironmentVariables, &repb.Command_EnvironmentVariable{Name: v.Name, Value: v.Value})
+	}
+	command = e.Message(cmd)
+	a := &repb.Action{
+		CommandDigest: command.Digest.Proto(), InputRootDigest: s.Root.Proto(), DoNotCache: s.DoNotCache, Salt: s.Salt, Platform: platform,
+	}
+	if s.Timeout > 0 {
+		a.Timeout = durationpb.New(s.Timeout)
+	}
+	return e.Message(a), command
+}
+
+func platformOf(s ActionSpec) *repb.Platform {
+	all := slices.Clone(s.Platform)
+	for _, name := range s.Secrets {
+		all = append(all, Property{SecretProperty, name})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	p := &repb.Platform{}
+	for _, x := range sortedProperties(all) {
+		p.Properties = append(p.Properties, &repb.Platform_Property{Name: x.Name, Value: x.Value})
+	}
+	return p
+}
+
+func sortedProperties(all []Property) []Property {
+	return slices.SortedFunc(slices.Values(all), func(a, b Property) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+}
+
+// KeyAction returns the action under which a cache keeps what was made for a local key, and all its messages. Nothing but the
+// key is in it, so timeouts, wording and versions of ufbuild do not split what is shared.
+func (e Encoder) KeyAction(k cache.Key) (action Digest, messages []Blob) {
+	root, messages, err := e.Directory(nil)
+	if err != nil {
+		panic("BUG: encode the empty directory: " + err.Error())
+	}
+	a, c := e.Action(ActionSpec{Argv: []string{"ufbuild", "attempt", k.String()}, Outputs: []string{attemptFile}, Root: root})
+	return a.Digest, append(messages, a, c)
+}
+
+// attemptFile is the output that holds what an attempt was.
+const attemptFile = "attempt.json"

@@ -1,0 +1,262 @@
+package remotetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/bazelbuild/remote-apis/build/bazel/semver"
+	"github.com/stretchr/testify/require"
+	"github.com/zeebo/blake3"
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// Options say what the server offers. The zero value offers BLAKE3 and SHA256 without compression.
+type Options struct {
+	Functions []repb.DigestFunction_Value
+	MaxBatch  int64 // as announced; 0 announces none
+	Zstd      bool  // in streams
+	ZstdBatch bool  // in batches
+	Execution *repb.ExecutionCapabilities
+	// Services registers further services on each (re)start.
+	Services func(*grpc.Server)
+}
+
+// Server is a server on loopback. Its methods may be called concurrently.
+type Server struct {
+	Options
+	t    testing.TB
+	addr string
+
+	mu      sync.Mutex
+	grpc    *grpc.Server // nil while it is down
+	faults  Faults
+	blobs   map[string][]byte // by function and digest
+	results map[string]*repb.ActionResult
+	heard   []byte
+	calls   map[string]int
+}
+
+// Start runs a server until the test ends.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	if o.Functions == nil {
+		o.Functions = []repb.DigestFunction_Value{repb.DigestFunction_SHA256, repb.DigestFunction_BLAKE3}
+	}
+	s := &Server{
+		Options: o, t: t, addr: "127.0.0.1:0",
+		blobs: map[string][]byte{}, results: map[string]*repb.ActionResult{}, calls: map[string]int{},
+	}
+	s.Restart()
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// URL is the address for a client.
+func (s *Server) URL() string { return "grpc://" + s.addr }
+
+// Kill ends the server at once; connections break.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	g := s.grpc
+	s.grpc = nil
+	s.mu.Unlock()
+	if g != nil {
+		g.Stop()
+	}
+}
+
+// Restart starts it again on its address, with what it stored, unless it runs.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.grpc != nil {
+		return
+	}
+	l, err := net.Listen("tcp", s.addr)
+	require.NoError(s.t, err)
+	s.addr = l.Addr().String()
+	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.streamed))
+	repb.RegisterCapabilitiesServer(s.grpc, s)
+	repb.RegisterContentAddressableStorageServer(s.grpc, (*cas)(s))
+	repb.RegisterActionCacheServer(s.grpc, (*actions)(s))
+	bytestream.RegisterByteStreamServer(s.grpc, (*stream)(s))
+	if s.Services != nil {
+		s.Services(s.grpc)
+	}
+	g := s.grpc
+	go func() { _ = g.Serve(l) }() // ends with Kill
+}
+
+// Heard returns everything that was sent to the server: metadata, messages, and the bytes of blobs as stored.
+func (s *Server) Heard() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.heard)
+}
+
+func (s *Server) hear(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(append(s.heard, b...), '\n')
+}
+
+// Calls returns how often each method was called, by its last name.
+func (s *Server) Calls() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.calls)
+}
+
+// Blobs returns how many blobs are stored.
+func (s *Server) Blobs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.blobs)
+}
+
+// Results returns how many results are stored.
+func (s *Server) Results() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.results)
+}
+
+func name(f repb.DigestFunction_Value, d *repb.Digest) string {
+	return fmt.Sprintf("%s/%s/%d", f, d.GetHash(), d.GetSizeBytes())
+}
+
+// function returns the function of a request; one that names none means SHA256, as servers take hashes of that length.
+func function(f repb.DigestFunction_Value) repb.DigestFunction_Value {
+	if f == repb.DigestFunction_UNKNOWN {
+		return repb.DigestFunction_SHA256
+	}
+	return f
+}
+
+func sum(f repb.DigestFunction_Value, b []byte) *repb.Digest {
+	h := sha256.Sum256(b)
+	if f == repb.DigestFunction_BLAKE3 {
+		h = blake3.Sum256(b)
+	}
+	return &repb.Digest{Hash: hex.EncodeToString(h[:]), SizeBytes: int64(len(b))}
+}
+
+// Put stores b as a client would and returns its digest.
+func (s *Server) Put(f repb.DigestFunction_Value, b []byte) *repb.Digest {
+	d := sum(f, b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[name(f, d)] = slices.Clone(b)
+	return d
+}
+
+// Blob returns stored bytes.
+func (s *Server) Blob(f repb.DigestFunction_Value, d *repb.Digest) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.blobs[name(f, d)]
+	return b, ok
+}
+
+// Result returns the stored result of an action; SetResult stores one.
+func (s *Server) Result(f repb.DigestFunction_Value, action *repb.Digest) (*repb.ActionResult, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.results[name(f, action)]
+	return r, ok
+}
+
+// SetResult stores the result of an action; nil removes it.
+func (s *Server) SetResult(f repb.DigestFunction_Value, action *repb.Digest, r *repb.ActionResult) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r == nil {
+		delete(s.results, name(f, action))
+		return
+	}
+	s.results[name(f, action)] = proto.Clone(r).(*repb.ActionResult)
+}
+
+// Forget drops all blobs that keep refuses; nil drops all.
+func (s *Server) Forget(keep func(b []byte) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, b := range s.blobs {
+		if keep == nil || !keep(b) {
+			delete(s.blobs, n)
+		}
+	}
+}
+
+// Corrupt changes a byte of every stored blob that which names, or adds one to an empty blob.
+func (s *Server) Corrupt(which func(b []byte) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, b := range s.blobs {
+		if which(b) {
+			s.blobs[n] = spoil(b)
+		}
+	}
+}
+
+func spoil(b []byte) []byte {
+	if len(b) == 0 {
+		return []byte{'x'}
+	}
+	b = slices.Clone(b)
+	b[len(b)/2] ^= 1
+	return b
+}
+
+// GetCapabilities implements the service.
+func (s *Server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
+	v := &semver.SemVer{Major: 2, Minor: 3}
+	if s.fault().Version != 0 {
+		v = &semver.SemVer{Major: s.fault().Version}
+	}
+	c := &repb.CacheCapabilities{
+		DigestFunctions: s.Functions, MaxBatchTotalSizeBytes: s.MaxBatch,
+		ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true},
+	}
+	if s.Zstd {
+		c.SupportedCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
+	}
+	if s.ZstdBatch {
+		c.SupportedBatchUpdateCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
+	}
+	return &repb.ServerCapabilities{CacheCapabilities: c, ExecutionCapabilities: s.Execution, LowApiVersion: v, HighApiVersion: v}, nil
+}
+
+// actions is the action cache.
+type actions Server
+
+// GetActionResult implements the service.
+func (a *actions) GetActionResult(_ context.Context, req *repb.GetActionResultRequest) (*repb.ActionResult, error) {
+	r, ok := (*Server)(a).Result(function(req.GetDigestFunction()), req.GetActionDigest())
+	if !ok {
+		return nil, status.Error(codes.NotFound, "no such result")
+	}
+	return r, nil
+}
+
+// UpdateActionResult implements the service.
+func (a *actions) UpdateActionResult(_ context.Context, req *repb.UpdateActionResultRequest) (*repb.ActionResult, error) {
+	s := (*Server)(a)
+	if s.fault().Full {
+		return nil, status.Error(codes.ResourceExhausted, "the disk is full")
+	}
+	s.SetResult(function(req.GetDigestFunction()), req.GetActionDigest(), req.GetActionResult())
+	return req.GetActionResult(), nil
+}

@@ -1,0 +1,278 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	maxDigests  = 1000    // of one request: a server meets no longer list from Bazel either
+	batchLimit  = 1 << 20 // bytes of a batch; larger ones gain nothing and meet limits of servers
+	perBlob     = 128     // bytes that a blob adds to a message beside its own
+	inParallel  = 8       // requests that one call of this package has under way
+	smallestZip = 256     // bytes below which compressing costs more than it saves
+)
+
+// Blob is something to upload. Its bytes are in Bytes, or come from Open, which may be called more than once.
+type Blob struct {
+	Digest Digest
+	Bytes  []byte
+	Open   func() (io.ReadCloser, error)
+}
+
+func (b Blob) reader() (io.ReadCloser, error) {
+	if b.Open == nil {
+		return io.NopCloser(bytes.NewReader(b.Bytes)), nil
+	}
+	return b.Open()
+}
+
+func (b Blob) read() ([]byte, error) {
+	if b.Open == nil {
+		return b.Bytes, nil
+	}
+	r, err := b.Open()
+	if err != nil {
+		return nil, err
+	}
+	all := bytes.NewBuffer(make([]byte, 0, b.Digest.Size+bytes.MinRead))
+	_, err = all.ReadFrom(io.LimitReader(r, b.Digest.Size+1))
+	if err = errors.Join(err, r.Close()); err == nil && int64(all.Len()) != b.Digest.Size {
+		err = fmt.Errorf("read blob %s: it has another length", b.Digest)
+	}
+	return all.Bytes(), err
+}
+
+// FindMissing returns those of digests that the server does not have.
+func (c *Client) FindMissing(ctx context.Context, digests []Digest) ([]Digest, error) {
+	digests = unique(digests)
+	var mu sync.Mutex
+	var missing []Digest
+	err := parallel(ctx, slices.Collect(slices.Chunk(digests, maxDigests)), func(ctx context.Context, some []Digest) error {
+		reply, err := c.cas.FindMissingBlobs(ctx, &repb.FindMissingBlobsRequest{
+			InstanceName: c.endpoint.instance, BlobDigests: protos(some), DigestFunction: c.function.Proto(),
+		})
+		if err != nil {
+			return fmt.Errorf("ask which blobs the remote lacks: %w", tell(err))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, p := range reply.GetMissingBlobDigests() {
+			d, err := FromProto(p)
+			if err != nil {
+				return fmt.Errorf("ask which blobs the remote lacks: %w", err)
+			}
+			missing = append(missing, d)
+		}
+		return nil
+	})
+	return missing, err
+}
+
+func unique(digests []Digest) []Digest {
+	seen := make(map[Digest]bool, len(digests))
+	out := make([]Digest, 0, len(digests))
+	for _, d := range digests {
+		if !d.IsZero() && !seen[d] {
+			seen[d] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func protos(digests []Digest) []*repb.Digest {
+	out := make([]*repb.Digest, len(digests))
+	for i, d := range digests {
+		out[i] = d.Proto()
+	}
+	return out
+}
+
+// Sent says what an upload took.
+type Sent struct {
+	Blobs int   // sent; the others were there
+	Bytes int64 // of those, before compression
+}
+
+// Upload makes sure that the server has all blobs: it asks which are missing and sends those.
+func (c *Client) Upload(ctx context.Context, blobs []Blob) (Sent, error) {
+	byDigest := make(map[Digest]Blob, len(blobs))
+	digests := make([]Digest, 0, len(blobs))
+	for _, b := range blobs {
+		byDigest[b.Digest] = b
+		digests = append(digests, b.Digest)
+	}
+	missing, err := c.FindMissing(ctx, digests)
+	if err != nil {
+		return Sent{}, err
+	}
+	var send []Blob
+	var sent Sent
+	for _, d := range missing {
+		b, ok := byDigest[d]
+		if !ok {
+			return Sent{}, fmt.Errorf("upload: the remote lacks %s, which it was not asked for", d)
+		}
+		if c.offer.MaxBlob > 0 && d.Size > c.offer.MaxBlob {
+			return Sent{}, fmt.Errorf("upload %s: the remote takes blobs of at most %d bytes", d, c.offer.MaxBlob)
+		}
+		send = append(send, b)
+		sent.Blobs++
+		sent.Bytes += d.Size
+	}
+	return sent, c.send(ctx, send)
+}
+
+// send sends blobs: small ones together, others each in a stream.
+func (c *Client) send(ctx context.Context, blobs []Blob) error {
+	var work [][]Blob
+	small := make([]Blob, 0, len(blobs))
+	for _, b := range blobs {
+		if b.Digest.Size+perBlob <= c.batchBytes() && !c.noBatchUpdate.Load() {
+			small = append(small, b)
+		} else {
+			work = append(work, []Blob{b})
+		}
+	}
+	work = append(work, batches(small, c.batchBytes(), func(b Blob) int64 { return b.Digest.Size })...)
+	return parallel(ctx, work, func(ctx context.Context, some []Blob) error {
+		if len(some) == 1 && some[0].Digest.Size+perBlob > c.batchBytes() || c.noBatchUpdate.Load() {
+			return c.sendEach(ctx, some)
+		}
+		return c.sendBatch(ctx, some)
+	})
+}
+
+// batchBytes is what one batch may hold. A server that names no limit still has that of gRPC, 4 MiB.
+func (c *Client) batchBytes() int64 {
+	if c.offer.MaxBatch > 0 {
+		return min(c.offer.MaxBatch, batchLimit)
+	}
+	return batchLimit
+}
+
+// batches splits items so that none has more than limit bytes, overhead included, or too many items.
+func batches[T any](items []T, limit int64, size func(T) int64) [][]T {
+	var out [][]T
+	first, sum := 0, int64(0)
+	for i, item := range items {
+		n := size(item) + perBlob
+		if i > first && (sum+n > limit || i-first >= maxDigests) {
+			out = append(out, items[first:i])
+			first, sum = i, 0
+		}
+		sum += n
+	}
+	if first < len(items) {
+		out = append(out, items[first:])
+	}
+	return out
+}
+
+func (c *Client) sendEach(ctx context.Context, blobs []Blob) error {
+	for _, b := range blobs {
+		if err := c.write(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendBatch sends small blobs in one request, and once more those that the server could not take just then.
+func (c *Client) sendBatch(ctx context.Context, blobs []Blob) error {
+	return c.Retry(ctx, func(ctx context.Context) error {
+		left, err := c.tryBatch(ctx, blobs)
+		if codeOf(err) == codes.Unimplemented {
+			c.noBatchUpdate.Store(true)
+			return c.sendEach(ctx, blobs)
+		}
+		blobs = left
+		return err
+	})
+}
+
+func (c *Client) tryBatch(ctx context.Context, blobs []Blob) (left []Blob, err error) {
+	req := &repb.BatchUpdateBlobsRequest{InstanceName: c.endpoint.instance, DigestFunction: c.function.Proto()}
+	byDigest := make(map[Digest]Blob, len(blobs))
+	for _, b := range blobs {
+		data, err := b.read()
+		if err != nil {
+			return blobs, err
+		}
+		one := &repb.BatchUpdateBlobsRequest_Request{Digest: b.Digest.Proto(), Data: data}
+		if c.offer.ZstdBatch && len(data) >= smallestZip {
+			if zipped := compress(data); len(zipped) < len(data) {
+				one.Data, one.Compressor = zipped, repb.Compressor_ZSTD
+			}
+		}
+		req.Requests = append(req.Requests, one)
+		byDigest[b.Digest] = b
+	}
+	reply, err := c.cas.BatchUpdateBlobs(ctx, req)
+	if err != nil {
+		return blobs, fmt.Errorf("upload blobs: %w", tell(err))
+	}
+	for _, r := range reply.GetResponses() {
+		d, bad := FromProto(r.GetDigest())
+		b, ok := byDigest[d]
+		if bad != nil || !ok {
+			return blobs, errors.New("upload blobs: the remote answers for a blob that it was not sent")
+		}
+		delete(byDigest, d)
+		if s := status.FromProto(r.GetStatus()); s.Code() != codes.OK {
+			left = append(left, b)
+			err = fmt.Errorf("upload blob %s: %w", d, tell(s.Err()))
+		}
+	}
+	if err == nil && len(byDigest) > 0 {
+		return blobs, fmt.Errorf("upload blobs: the remote says nothing of %d of them", len(byDigest))
+	}
+	return left, err
+}
+
+// parallel does all work, some of it at a time, and returns the first error, which stops the rest.
+func parallel[T any](ctx context.Context, work []T, do func(context.Context, T) error) error {
+	if len(work) == 1 {
+		return do(ctx, work[0])
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	var once sync.Once
+	var failed error
+	next := make(chan T)
+	for range min(inParallel, len(work)) {
+		all.Go(func() {
+			for w := range next {
+				if err := do(ctx, w); err != nil {
+					once.Do(func() { failed = err; cancel() })
+				}
+			}
+		})
+	}
+	for _, w := range work {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- w
+	}
+	close(next)
+	all.Wait()
+	if failed == nil {
+		failed = context.Cause(ctx)
+		if ctx.Err() == nil {
+			failed = nil
+		}
+	}
+	return failed
+}
