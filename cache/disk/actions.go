@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +18,8 @@ import (
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
-// actionIndex knows where the records of each key lie. It holds no record: a build of 10,000 nodes must stay small.
+// actionIndex knows where the records of each key lie. It holds no record: a build of 10,000 nodes must stay small. Of a log with
+// a table it holds the places of what was appended since.
 type actionIndex struct {
 	dir string
 
@@ -42,8 +46,10 @@ type logFile struct {
 	id      int
 	index   int32
 	file    *os.File
-	read    int64 // records before this offset are in the index
-	durable int64 // records before this offset were synced by this handle
+	table   *table // of its first records, or nil
+	read    int64  // records before this offset are in the table or the index
+	durable int64  // records before this offset were synced by this handle
+	damaged bool   // a scan met what is no record
 }
 
 func (x *actionIndex) init(dir string) {
@@ -66,7 +72,10 @@ func (x *actionIndex) open() error {
 			return err
 		}
 		if info, err := l.file.Stat(); err == nil {
-			total += info.Size()
+			if l.table = openTable(l.file, info.Size()); l.table != nil {
+				l.read = l.table.covered
+			}
+			total += info.Size() - l.read
 		}
 	}
 	// An attempt has four records of some six hundred bytes. Growing maps would take as long as reading does.
@@ -120,18 +129,36 @@ func (x *actionIndex) refresh() error {
 }
 
 func (x *actionIndex) scan(l *logFile) error {
-	tail, err := recordlog.Scan(l.file, l.read, func(offset int64, size int, payload []byte) error {
+	end, err := x.scanFrom(l, l.file, l.read)
+	l.read = end
+	return err
+}
+
+// scanFrom indexes the records of l as r shows them, from an offset to the end of r, which it returns.
+func (x *actionIndex) scanFrom(l *logFile, r io.ReaderAt, from int64) (int64, error) {
+	tail, err := recordlog.Scan(r, from, func(offset int64, size int, payload []byte) error {
 		x.note(l, offset, size, payload)
 		return nil
 	})
-	l.read = tail.End
 	for _, d := range tail.Damage {
+		l.damaged = true
 		x.lost = append(x.lost, Problem{Kind: DamagedRecord, Path: l.file.Name(), Offset: d.Offset, Detail: d.Detail})
 	}
 	if err != nil {
-		return fmt.Errorf("read log %s: %w", l.file.Name(), err)
+		return tail.End, fmt.Errorf("read log %s: %w", l.file.Name(), err)
 	}
-	return nil
+	return tail.End, nil
+}
+
+// distrust drops the table of l and reads what it was about.
+func (x *actionIndex) distrust(l *logFile) error {
+	t := l.table
+	if t == nil {
+		return nil
+	}
+	l.table = nil
+	_, err := x.scanFrom(l, io.NewSectionReader(l.file, 0, t.covered), 0)
+	return errors.Join(err, t.close())
 }
 
 // keyAt is how every record begins; the key's digits follow at a fixed offset.
@@ -205,22 +232,37 @@ func (s *Store) Append(r cache.Record) error {
 func (s *Store) Attempts(k cache.Key) ([]cache.Attempt, error) {
 	x := &s.actions
 	texts, err := x.find(k)
-	if err != nil {
-		return nil, fault("read", s.dir, err)
+	for {
+		if err != nil {
+			return nil, fault("read", s.dir, err)
+		}
+		records, doubt := readTexts(texts)
+		if doubt == nil {
+			return cache.Fold(k, records), nil
+		}
+		// The log is not what its table was made from, or was damaged since: a scan finds what else there is.
+		texts, err = x.findAnew(k, doubt)
 	}
-	records := make([]cache.Record, 0, len(texts))
+}
+
+// readTexts reads records. doubt is a log whose table named a place where none is.
+func readTexts(texts []text) (records []cache.Record, doubt *logFile) {
+	records = make([]cache.Record, 0, len(texts))
 	buf := recordBufs.Get().(*[]byte)
 	defer recordBufs.Put(buf)
 	for _, at := range texts {
-		payload, err := recordlog.ReadRecord(at.file, at.offset, int(at.size), *buf)
+		payload, err := recordlog.ReadRecord(at.log.file, at.offset, int(at.size), *buf)
 		if err != nil {
+			if at.tabled {
+				doubt = at.log
+			}
 			continue
 		}
 		if r, err := cache.DecodeRecord(payload); err == nil {
 			records = append(records, r)
 		}
 	}
-	return cache.Fold(k, records), nil
+	return records, doubt
 }
 
 // recordBufs holds buffers that most records fit into.
@@ -228,8 +270,10 @@ var recordBufs = sync.Pool{New: func() any { b := make([]byte, 4096); return &b 
 
 // text is where one record can be read.
 type text struct {
-	spot
-	file *os.File
+	log    *logFile
+	offset int64
+	size   int32
+	tabled bool // a table says so
 }
 
 // find returns the places of k's records, as of now.
@@ -239,14 +283,38 @@ func (x *actionIndex) find(k cache.Key) ([]text, error) {
 	if err := x.refresh(); err != nil {
 		return nil, err
 	}
-	n := 0
-	for i := x.heads[k]; i != 0; i = x.spots[i-1].next {
-		n++
+	return x.places(k)
+}
+
+// findAnew is find without the table of one log.
+func (x *actionIndex) findAnew(k cache.Key, doubt *logFile) ([]text, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.distrust(doubt); err != nil {
+		return nil, err
 	}
-	texts := make([]text, 0, n)
+	return x.places(k)
+}
+
+// places looks k up in what is known. mu is held.
+func (x *actionIndex) places(k cache.Key) ([]text, error) {
+	var texts []text
+	for _, l := range x.logs {
+		if l.table == nil {
+			continue
+		}
+		known := len(texts)
+		err := l.table.find((*[32]byte)(&k), func(offset int64, size uint32) { texts = append(texts, text{l, offset, int32(size), true}) })
+		if err != nil {
+			texts = texts[:known]
+			if err := x.distrust(l); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for i := x.heads[k]; i != 0; i = x.spots[i-1].next {
 		at := x.spots[i-1]
-		texts = append(texts, text{at, x.logs[at.log].file})
+		texts = append(texts, text{x.logs[at.log], at.offset, at.size, false})
 	}
 	return texts, nil
 }
@@ -259,18 +327,60 @@ func (s *Store) Keys() ([]cache.Key, error) {
 	if err := x.refresh(); err != nil {
 		return nil, fault("read", s.dir, err)
 	}
-	keys := make([]cache.Key, 0, len(x.heads))
-	for k := range x.heads {
-		keys = append(keys, k)
+	known := map[cache.Key]bool{}
+	for _, l := range x.logs {
+		if l.table == nil {
+			continue
+		}
+		err := l.table.all(func(r tableRow) error {
+			known[r.sum] = true
+			return nil
+		})
+		if err != nil {
+			err = x.distrust(l)
+		}
+		if err != nil {
+			return nil, fault("read", s.dir, err)
+		}
 	}
-	return keys, nil
+	for k := range x.heads {
+		known[k] = true
+	}
+	return slices.Collect(maps.Keys(known)), nil
+}
+
+// save writes the table of the log that this handle wrote, where that is worth it. mu is held.
+func (x *actionIndex) save() {
+	l := x.own
+	if l == nil || l.durable < l.read {
+		return // what a power failure may take away is in no table
+	}
+	if l.damaged { // whoever comes next shall see it too
+		dropTable(l.file)
+		return
+	}
+	var added []tableRow
+	for k, i := range x.heads {
+		for ; i != 0; i = x.spots[i-1].next {
+			if at := &x.spots[i-1]; at.log == l.index {
+				added = append(added, tableRow{sum: k, offset: at.offset, size: uint32(at.size)})
+			}
+		}
+	}
+	if worthTable(l.table, len(added)) {
+		saveTable(l.file, l.read, l.table, added)
+	}
 }
 
 func (x *actionIndex) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.save()
 	var errs []error
 	for _, l := range x.logs {
+		if l.table != nil {
+			errs = append(errs, l.table.close())
+		}
 		errs = append(errs, l.file.Close())
 	}
 	return errors.Join(errs...)

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -55,6 +56,35 @@ func BenchmarkOpen(b *testing.B) {
 		require.NoError(b, err)
 		require.NoError(b, s.Close())
 	}
+}
+
+// BenchmarkOpenMillion opens a store with a million records and asks for one attempt. "rescan" is the same without its table.
+func BenchmarkOpenMillion(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "store")
+	s, err := Open(dir, Options{})
+	require.NoError(b, err)
+	for i := range 250_000 {
+		for n := range 4 {
+			if err := s.Append(cache.EndedRecord(keyOf(i), n+1, cache.Failed, "the command ended with exit code 1", time.Unix(int64(i), 0))); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	require.NoError(b, s.Sync())
+	require.NoError(b, s.Close())
+	ask := func(b *testing.B) {
+		for b.Loop() {
+			s, err := Open(dir, Options{ReadOnly: true})
+			require.NoError(b, err)
+			all, err := s.Attempts(keyOf(777))
+			require.NoError(b, err)
+			require.Len(b, all, 4)
+			require.NoError(b, s.Close())
+		}
+	}
+	b.Run("table", ask)
+	require.NoError(b, os.Remove(tablePath(logPath(dir, 1))))
+	b.Run("rescan", ask)
 }
 
 // BenchmarkFirstHas opens it and asks for one blob, which reads the index of 40,000.

@@ -45,7 +45,11 @@ func (s *Store) putSmall(frame []byte) (digest.Digest, error) {
 		}
 	}
 	// What others put since the last look is not looked for: a second copy costs less.
-	if good, _ := x.lookup(d); x.anyHolds(d, good, frame[headerLen:len(frame)-1]) {
+	good, _, err := x.lookup(d)
+	if err != nil {
+		return digest.Digest{}, fault("read", s.dir, err)
+	}
+	if x.anyHolds(good, frame[headerLen:len(frame)-1]) {
 		return d, nil
 	}
 	putHeader(frame, d)
@@ -96,7 +100,7 @@ func (s *Store) Open(d digest.Digest) (io.ReadCloser, error) {
 		if !cache.IsCorrupt(err) {
 			return nil, fault("read", s.dir, err)
 		}
-		s.packs.drop(d, at)
+		s.packs.drop(at)
 		s.noteDamaged(d)
 		corrupt = err
 	}

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -197,53 +196,6 @@ func TestDeletedLogsLeaveNoBlindSpot(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	require.Equal(t, []string{"00002.log", "00003.log"}, names(t, dir, "log"))
-}
-
-func TestPackIndex(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	blob := func(i int) []byte { return fmt.Appendf(nil, "blob %d", i) }
-	const n = 3 * idxWorth
-	for round := range 3 { // the index grows by what each writer added
-		s := open(t, dir)
-		for i := range n {
-			_, err := cache.PutBytes(s, blob(round*n+i))
-			require.NoError(t, err)
-		}
-		require.NoError(t, s.Close())
-	}
-	requireAll := func() *packFile {
-		r, err := Open(dir, Options{ReadOnly: true})
-		require.NoError(t, err)
-		defer func() { require.NoError(t, r.Close()) }()
-		for i := range 3 * n {
-			b, err := cache.ReadAll(r, digest.Of(blob(i)), -1)
-			require.NoError(t, err)
-			require.Equal(t, string(blob(i)), string(b))
-		}
-		require.Len(t, r.packs.places, 3*n)
-		return r.packs.packs[0]
-	}
-	require.Equal(t, 3*n, requireAll().indexed, "nothing was scanned")
-
-	idx := idxPath(packPath(dir, 1))
-	whole, err := os.ReadFile(idx)
-	require.NoError(t, err)
-	for name, broken := range map[string][]byte{
-		"gone": nil, "torn": whole[:len(whole)/2+7], "flipped": append(bytes.Clone(whole[:500]), append([]byte{^whole[500]}, whole[501:]...)...),
-		"of something else": appendIdx(nil, digest.Of([]byte("other")), 0),
-	} {
-		require.NoError(t, os.WriteFile(idx, broken, 0o600))
-		require.Less(t, requireAll().indexed, 3*n, name)
-	}
-	s := open(t, dir) // a doubtful index is made again
-	for i := range idxWorth {
-		_, err := cache.PutBytes(s, blob(1_000_000+i))
-		require.NoError(t, err)
-	}
-	require.NoError(t, s.Close())
-	again, err := os.ReadFile(idx)
-	require.NoError(t, err)
-	require.True(t, bytes.HasPrefix(again, whole))
 }
 
 func TestDamagedLogIsReadAroundAndTold(t *testing.T) {

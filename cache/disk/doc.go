@@ -4,6 +4,7 @@
 //
 //	format            "ufbuild store 1"
 //	log/00001.log     records, one line each (package recordlog)
+//	log/00001.idx     where the records of each key lie in a log; a hint that can be deleted
 //	pack/00001.pack   small blobs, one behind the other, each below a line that names it
 //	pack/00001.idx    where the blobs of a pack lie; a hint that can be deleted
 //	blobs/ab/<hex>    larger blobs, one file each

@@ -28,7 +28,8 @@ type packIndex struct {
 	own    *packFile    // the one this handle writes, or nil
 	heads  map[[32]byte]int32
 	places []place
-	lost   []Problem // damage met while scanning
+	bad    map[spotIn]bool // copies found damaged
+	lost   []Problem       // damage met while scanning
 }
 
 // place is where a copy of a blob lies; next is another copy, plus one.
@@ -37,7 +38,12 @@ type place struct {
 	size   uint32
 	next   int32
 	pack   int32 // index into packs
-	bad    bool  // found damaged
+}
+
+// spotIn is a place without what lies there.
+type spotIn struct {
+	pack   int32
+	offset int64
 }
 
 // packFile is one pack and how far it was read.
@@ -45,19 +51,19 @@ type packFile struct {
 	id      int
 	index   int32
 	file    *os.File
-	end     int64 // entries before this offset are in the index
-	durable int64 // entries before this offset were synced by this handle
+	table   *table // of its first entries, or nil
+	end     int64  // entries before this offset are in the table or the index
+	durable int64  // entries before this offset were synced by this handle
+	damaged bool   // a scan met what is no entry
 
 	gone bool // trimmed away; what it holds is nobody's any more
-
-	indexed  int   // entries in its index file when it was opened
-	indexEnd int64 // where they end in the pack
 }
 
 func (x *packIndex) init(dir string) {
 	x.dir = dir
 	x.known = map[int]bool{}
 	x.heads = map[[32]byte]int32{}
+	x.bad = map[spotIn]bool{}
 }
 
 // open lists the packs once. mu is held.
@@ -110,6 +116,7 @@ func (x *packIndex) refresh() error {
 // reader may be about to read a place it found before. mu is held.
 func (x *packIndex) forget() error {
 	x.heads, x.places, x.lost = map[[32]byte]int32{}, nil, nil
+	clear(x.bad)
 	for _, p := range x.packs {
 		var st unix.Stat_t
 		if err := unix.Fstat(int(p.file.Fd()), &st); err != nil {
@@ -119,6 +126,9 @@ func (x *packIndex) forget() error {
 			if x.known[p.id] && p != x.own {
 				delete(x.known, p.id) // another may come in its place
 			}
+			if err := x.dropTableOf(p); err != nil {
+				return err
+			}
 			continue
 		}
 		size := st.Size
@@ -126,6 +136,9 @@ func (x *packIndex) forget() error {
 			size = p.end
 		}
 		p.end = 0
+		if p.table != nil {
+			p.end = p.table.covered
+		}
 		if err := x.scan(p, size); err != nil {
 			return err
 		}
@@ -165,20 +178,49 @@ func (x *packIndex) add(id int, f *os.File) error {
 	if err != nil {
 		return fmt.Errorf("read pack %s: %w", f.Name(), err)
 	}
-	x.loadIdx(p, info.Size())
+	if p.table = openTable(f, info.Size()); p.table != nil {
+		p.end = p.table.covered
+	}
 	return nil
 }
 
 func (x *packIndex) scan(p *packFile, size int64) error {
-	end, gaps, err := scanPack(p.file, p.end, size, func(d digest.Digest, offset int64) { x.insert(d, p, offset) })
+	end, err := x.scanFrom(p, p.end, size)
 	p.end = end
+	return err
+}
+
+// scanFrom indexes the entries of p between two offsets and returns the offset behind the last one.
+func (x *packIndex) scanFrom(p *packFile, from, to int64) (int64, error) {
+	end, gaps, err := scanPack(p.file, from, to, func(d digest.Digest, offset int64) { x.insert(d, p, offset) })
 	for _, g := range gaps {
+		p.damaged = true
 		x.lost = append(x.lost, gapProblem(p, g))
 	}
 	if err != nil {
-		return fmt.Errorf("read pack %s: %w", p.file.Name(), err)
+		return end, fmt.Errorf("read pack %s: %w", p.file.Name(), err)
 	}
-	return nil
+	return end, nil
+}
+
+// distrust drops the table of p and reads what it was about. mu is held.
+func (x *packIndex) distrust(p *packFile) error {
+	if p.table == nil {
+		return nil
+	}
+	covered := p.table.covered
+	err := x.dropTableOf(p)
+	_, scanned := x.scanFrom(p, 0, covered)
+	return errors.Join(err, scanned)
+}
+
+func (x *packIndex) dropTableOf(p *packFile) error {
+	t := p.table
+	p.table = nil
+	if t == nil {
+		return nil
+	}
+	return t.close()
 }
 
 func gapProblem(p *packFile, g gap) Problem {
@@ -217,57 +259,60 @@ func (x *packIndex) adopt(id int, f *effect.File) error {
 func (x *packIndex) find(d digest.Digest) (good []place, damaged bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if good, damaged = x.lookup(d); len(good) > 0 {
-		return good, damaged, nil
+	if good, damaged, err = x.lookup(d); err != nil || len(good) > 0 {
+		return good, damaged, err
 	}
 	if err := x.refresh(); err != nil {
 		return nil, false, err
 	}
-	good, damaged = x.lookup(d)
-	return good, damaged, nil
+	return x.lookup(d)
 }
 
-// lookup finds d in what is indexed, newest copy first. mu is held.
-func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool) {
-	for i := x.heads[d.Sum]; i != 0; i = x.places[i-1].next {
-		at := x.places[i-1]
+// lookup finds d in what is known, newest copy first. mu is held.
+func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool, err error) {
+	add := func(at place) {
 		switch {
 		case int64(at.size) != d.Size:
-		case at.bad:
+		case x.bad[spotIn{at.pack, at.offset}]:
 			damaged = true
 		default:
 			good = append(good, at)
 		}
 	}
-	return good, damaged
-}
-
-// drop marks the copy of d at a place as damaged.
-func (x *packIndex) drop(d digest.Digest, bad place) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.mark(d, bad)
-}
-
-// mark is drop while mu is held.
-func (x *packIndex) mark(d digest.Digest, bad place) {
 	for i := x.heads[d.Sum]; i != 0; i = x.places[i-1].next {
-		if at := &x.places[i-1]; at.pack == bad.pack && at.offset == bad.offset {
-			at.bad = true
+		add(x.places[i-1])
+	}
+	for _, p := range x.packs {
+		if p.table == nil {
+			continue
+		}
+		if p.table.find(&d.Sum, func(offset int64, size uint32) { add(place{offset: offset, size: size, pack: p.index}) }) != nil {
+			if err := x.distrust(p); err != nil {
+				return nil, false, err
+			}
+			return x.lookup(d)
 		}
 	}
+	return good, damaged, nil
 }
 
-// anyHolds reports whether one of the places holds b, whose digest is d. The caller is about to throw its
+// drop marks the copy of a blob at a place as damaged.
+func (x *packIndex) drop(bad place) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.bad[spotIn{bad.pack, bad.offset}] = true
+}
+
+// anyHolds reports whether one of the places holds b. The caller is about to throw its
 // bytes away, and they may be the only good ones: a copy is looked at before it is trusted with that. mu is
 // held.
-func (x *packIndex) anyHolds(d digest.Digest, places []place, b []byte) bool {
+func (x *packIndex) anyHolds(places []place, b []byte) bool {
 	for _, at := range places {
 		have := make([]byte, len(b))
 		if _, err := x.packs[at.pack].file.ReadAt(have, at.offset+int64(headerLen)); err == nil && bytes.Equal(have, b) {
 			return true
 		}
-		x.mark(d, at)
+		x.bad[spotIn{at.pack, at.offset}] = true
 	}
 	return false
 }
@@ -301,13 +346,36 @@ func (x *packIndex) append(f *effect.File, d digest.Digest, frame []byte) error 
 	return nil
 }
 
+// save writes the table of the pack that this handle wrote, where that is worth it. mu is held.
+func (x *packIndex) save() {
+	p := x.own
+	if p == nil || p.gone || p.durable < p.end {
+		return // what a power failure may take away is in no table
+	}
+	if p.damaged { // whoever comes next shall see it too
+		dropTable(p.file)
+		return
+	}
+	var added []tableRow
+	for sum, i := range x.heads {
+		for ; i != 0; i = x.places[i-1].next {
+			if at := &x.places[i-1]; at.pack == p.index {
+				added = append(added, tableRow{sum: sum, offset: at.offset, size: at.size})
+			}
+		}
+	}
+	if worthTable(p.table, len(added)) {
+		saveTable(p.file, p.end, p.table, added)
+	}
+}
+
 func (x *packIndex) close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.saveIdx()
+	x.save()
 	var errs []error
 	for _, p := range x.packs {
-		errs = append(errs, p.file.Close())
+		errs = append(errs, x.dropTableOf(p), p.file.Close())
 	}
 	return errors.Join(errs...)
 }

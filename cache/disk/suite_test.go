@@ -50,7 +50,7 @@ func cut(t *testing.T, path string, offset int64) {
 		return
 	}
 	flip(t, path, offset-5) // in the header, so that no scan finds the entry
-	require.NoError(t, os.RemoveAll(idxPath(path)))
+	require.NoError(t, os.RemoveAll(tablePath(path)))
 }
 
 // damage changes the newest copy of d on disk.

@@ -266,7 +266,7 @@ func (t *trim) removePack(p *packFile) error {
 	}
 	t.freed.Bytes += st.Size
 	// The index first: beside a later pack of the same name it would be wrong.
-	if err := effect.Remove(idxPath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := effect.Remove(tablePath(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := effect.Remove(path); err != nil {

@@ -35,6 +35,7 @@ func (s *Store) Usage() (DiskUsage, error) {
 	for _, p := range s.packs.packs {
 		if !p.gone {
 			u.PackBytes += p.end
+			u.Packed += p.table.size()
 		}
 	}
 	s.packs.mu.Unlock()
@@ -42,6 +43,7 @@ func (s *Store) Usage() (DiskUsage, error) {
 	u.Records, u.Writers = int64(len(s.actions.spots)), int64(len(s.actions.logs))
 	for _, l := range s.actions.logs {
 		u.RecordBytes += l.read
+		u.Records += l.table.size()
 	}
 	s.actions.mu.Unlock()
 	u.Keys, u.Campaigns = int64(len(keys)), int64(len(roots))

@@ -79,12 +79,15 @@ type verification struct {
 	suspects map[digest.Digest]Problem // corrupt copies; there may be good ones
 }
 
-// logs tells what scanning them could not read.
+// logs tells what scanning them could not read, whatever their tables say.
 func (v *verification) logs(context.Context) error {
 	x := &v.s.actions
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	err := x.refresh()
+	for _, l := range x.logs {
+		err = errors.Join(err, x.distrust(l))
+	}
 	v.problems = append(v.problems, x.lost...)
 	return err
 }
@@ -125,7 +128,7 @@ func (v *verification) place(p *packFile, d digest.Digest, at place) error {
 	if !errors.As(err, &corrupt) {
 		return err
 	}
-	v.s.packs.drop(d, at)
+	v.s.packs.drop(at)
 	v.s.noteDamaged(d)
 	v.suspects[d] = Problem{Kind: CorruptBlob, Path: p.file.Name(), Offset: at.offset, Digest: d, Detail: corrupt.Detail}
 	return nil
