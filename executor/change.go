@@ -22,26 +22,8 @@ type Change struct {
 	Section string `json:"section"` // first word of the line; of the block for a line of text
 	Old     string `json:"old,omitempty"`
 	New     string `json:"new,omitempty"`
-	Text    bool   `json:"text,omitempty"` // Old and New are lines of a text, such as the prompt
-}
-
-// Subject names what changed for a summary, such as "the prompt" or "input src/a.sol".
-func (c Change) Subject() string {
-	line := c.New
-	if c.Op == Removed {
-		line = c.Old
-	}
-	switch {
-	case c.Text:
-		return "the " + c.Section
-	case c.Section == "input" || c.Section == "env":
-		return c.Section + " " + firstQuoted(line)
-	case strings.HasPrefix(c.Section, "in"):
-		return "what flows in"
-	case c.Section == "absent":
-		return "what is absent"
-	}
-	return c.Section
+	Text    bool   `json:"text,omitempty"`   // Old and New are lines of a text, such as the prompt
+	Inflow  string `json:"inflow,omitempty"` // of a section such as in1: what it stands for, where that is known
 }
 
 func firstQuoted(line string) string {
@@ -60,11 +42,12 @@ func firstQuoted(line string) string {
 	return s
 }
 
-// DiffManifests returns what differs between two manifests, in the order of the newer one.
-func DiffManifests(older, newer []byte) []Change {
+// DiffManifests returns what differs between two manifests, in the order of the newer one. inflows are those of the
+// newer one, to say what its numbers stand for.
+func DiffManifests(older, newer []byte, inflows []Inflow) []Change {
 	a, b := manifestLines(older), manifestLines(newer)
 	a, b = trimCommon(a, b)
-	return pairUp(diffLines(a, b))
+	return nameInflows(pairUp(diffLines(a, b)), inflows)
 }
 
 type manifestLine struct {

@@ -77,16 +77,49 @@ func TestDiffManifests(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := promptAction()
 			c.edit(a)
-			require.Equal(t, c.want, DiffManifests(base, a.Manifest()))
+			require.Equal(t, c.want, DiffManifests(base, a.Manifest(), a.Inflows))
 		})
 	}
 }
 
 func TestReasonNamesWhatChanged(t *testing.T) {
-	a := promptAction()
-	a.Prompt = text("Find each bug.\n")
-	a.Sources[0].Digest = digest.Of([]byte("z"))
-	a.Env[0].Value = text("2")
-	r := Reason{Kind: Changed, Changes: DiffManifests(promptAction().Manifest(), a.Manifest())}
-	require.Equal(t, "the prompt, env A, input a.sol changed", r.String())
+	names := lang.Address{Task: "list"}
+	for _, c := range []struct {
+		want string
+		edit func(*Action)
+	}{
+		{"the prompt, env A, input a.sol changed", func(a *Action) {
+			a.Prompt = text("Find each bug.\n")
+			a.Sources[0].Digest = digest.Of([]byte("z"))
+			a.Env[0].Value = text("2")
+		}},
+		{"input a.sol is gone", func(a *Action) { a.Sources = a.Sources[1:] }},
+		{"input a.sol is gone; input b.sol is new", func(a *Action) { a.Sources[0].Path = "b.sol" }},
+		{"env A, env B are gone", func(a *Action) { a.Env = nil }},
+		{"the model changed", func(a *Action) { a.Agent.Model = "n" }},
+		{"the arguments of the agent changed", func(a *Action) { a.Agent.Args = []string{"-x"} }},
+		{`output "names" of list changed`, func(a *Action) {
+			a.Inflows[0] = Inflow{From: names, Output: "names", Digest: digest.Of([]byte("z"))}
+		}},
+		{`output "names" of list is there again`, func(a *Action) {
+			a.Inflows[1] = Inflow{From: names, Output: "names", Digest: digest.Of([]byte("z"))}
+		}},
+		{`output "names" of list is missing`, func(a *Action) {
+			a.Inflows[0] = Inflow{From: names, Output: "names", Absent: true}
+		}},
+		{`output "new" of list changed`, func(a *Action) {
+			a.Inflows = append([]Inflow{{From: names, Output: "new", Digest: digest.Of([]byte("n"))}}, a.Inflows...)
+		}},
+		{"a tolerated result is there again", func(a *Action) { a.Absent = 0 }},
+		{"input 1, input 2, input 3, input 4 are new; and 2 more", func(a *Action) {
+			for _, p := range []string{"1", "2", "3", "4", "5", "6"} {
+				a.Sources = append(a.Sources, source.File{Path: p})
+			}
+		}},
+	} {
+		a := promptAction()
+		c.edit(a)
+		r := Reason{Kind: Changed, Changes: DiffManifests(promptAction().Manifest(), a.Manifest(), a.Inflows)}
+		require.Equal(t, c.want, r.String())
+	}
 }

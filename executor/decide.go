@@ -57,6 +57,7 @@ const (
 	Withheld                   // when = false
 	Asked                      // everything else passes; a person has to say whether the bytes are good
 	Broken                     // it cannot run: Diagnostics or Err say why
+	Waits                      // of a plan: a dependency has to run first; Reason is what speaks for a run all the same
 )
 
 // Decision is the answer for one node with everything that led to it.

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -47,4 +49,72 @@ func (d *Decider) plannedTrees(a lang.Address) map[string][]string {
 		}
 	}
 	return trees
+}
+
+// foreseen says what speaks for a run of an instance whatever the dependencies leave that have to run first: a retry, or
+// that what is its own differs from what it read last. A result of yet another state of its inputs may still be in the
+// store, so this is no decision.
+func (d *Decider) foreseen(inst *lang.Instance) Reason {
+	last, ok := d.View.Last[inst.Address]
+	if !ok {
+		return Reason{}
+	}
+	if r, gone := d.View.DiscardedBy(last.Attempt); gone {
+		return Reason{Kind: Retried, Who: r.Who, Why: r.Why, When: r.Time, RetryID: r.ID, Ordinal: last.Ordinal}
+	}
+	if !inst.Cache {
+		return Reason{Kind: NeverCached}
+	}
+	old, err := d.manifestOf(last.Attempt)
+	if err != nil {
+		return Reason{}
+	}
+	if changes := d.ownChanges(inst, old); len(changes) > 0 {
+		return Reason{Kind: Changed, Ordinal: last.Ordinal, Changes: changes}
+	}
+	return Reason{}
+}
+
+// ownSections are those lines of a manifest that no dependency has a say in. What is rendered is left out: it may be
+// made of what they leave.
+var ownSections = map[string]bool{
+	"kind": true, "adapter": true, "agent-command": true, "agent-argument": true, "model": true, "effort": true, "input": true,
+	"output": true, "salt": true, "loop": true, "accepted-timeout": true, "workspace": true,
+}
+
+// ownChanges compares what is an instance's own with an earlier manifest of it.
+func (d *Decider) ownChanges(inst *lang.Instance, old []byte) []Change {
+	p := d.Planned(inst, nil)
+	if p.Err != nil {
+		return nil // the decision will say so
+	}
+	m := &manifestWriter{}
+	m.buf.Write(p.Manifest)
+	for _, f := range p.Sources {
+		m.source(f)
+	}
+	was, is := ownLines(old), ownLines(m.buf.Bytes())
+	changes := pairHunk(without(was, is), without(is, was))
+	return slices.DeleteFunc(changes, func(c Change) bool { // a file that its command may still name
+		return c.Op == Removed && c.Section == "input" && d.Sources.IsRegular(firstQuoted(c.Old))
+	})
+}
+
+// ownLines are the lines of a manifest that no dependency has a say in.
+func ownLines(m []byte) []manifestLine {
+	return slices.DeleteFunc(manifestLines(m), func(l manifestLine) bool { return l.text || !ownSections[l.section] })
+}
+
+// without are the lines of a that b does not have.
+func without(a, b []manifestLine) (out []*manifestLine) {
+	in := make(map[manifestLine]bool, len(b))
+	for _, l := range b {
+		in[l] = true
+	}
+	for i := range a {
+		if !in[a[i]] {
+			out = append(out, &a[i])
+		}
+	}
+	return out
 }

@@ -103,24 +103,5 @@ func beforeText(changes []Change) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return "; it ran since " + changedText(changes)
-}
-
-func changedText(changes []Change) string {
-	if len(changes) == 0 {
-		return "changed since the last attempt, whose manifest is not in the store"
-	}
-	var subjects []string
-	seen := map[string]bool{}
-	for _, c := range changes {
-		if s := c.Subject(); !seen[s] {
-			seen[s] = true
-			subjects = append(subjects, s)
-		}
-	}
-	const shown = 4 // more names than a line holds help nobody; `why` shows all of them
-	if len(subjects) > shown {
-		subjects = append(subjects[:shown:shown], fmt.Sprintf("%d more", len(subjects)-shown))
-	}
-	return strings.Join(subjects, ", ") + " changed"
+	return "; it ran because " + changedText(changes)
 }

@@ -58,7 +58,7 @@ type scheduler struct {
 type question struct {
 	id   graph.NodeID
 	inst *lang.Instance
-	up   *upstream
+	up   *upstream // nil: a dependency has to run first, say only what is known without it
 }
 
 type decidedMsg struct {
@@ -201,10 +201,7 @@ func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
 		s.skip(ctx, id, cause, withheld)
 		return
 	}
-	if cause, unknown := s.unknownCause(id); unknown {
-		s.nodes[id].result.Cause = cause
-		s.nodes[id].result.Message = s.boundOf(id)
-		s.done(ctx, id, Unknown)
+	if s.waitUnknown(ctx, id) {
 		return
 	}
 	if s.graph.Node(id).Template {
@@ -212,6 +209,26 @@ func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
 		return
 	}
 	s.ask(id)
+}
+
+// waitUnknown ends a node that cannot be decided until a dependency has run, and reports whether it is one. What is
+// known of it without that dependency a worker looks up first.
+func (s *scheduler) waitUnknown(ctx context.Context, id graph.NodeID) bool {
+	cause, through, unknown := s.unknownCause(id)
+	if !unknown {
+		return false
+	}
+	n := s.nodes[id]
+	n.result.Cause, n.result.Through = cause, through
+	n.result.Message = s.boundOf(id)
+	if s.graph.Node(id).Instance == nil {
+		s.done(ctx, id, Unknown)
+		return true
+	}
+	s.set(id, Deciding)
+	s.asking++
+	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance})
+	return true
 }
 
 // boundOf says how many instances a template may get.
@@ -253,9 +270,10 @@ func (s *scheduler) skipCause(id graph.NodeID) (cause lang.Address, withheld, sk
 	return cause, false, false
 }
 
-// unknownCause finds the dependency that has to run before the node can be decided. What it is only
-// judged by leaves its key known, so a plan asks; a build has nothing else to wait for.
-func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
+// unknownCause finds what has to run before the node can be decided, and the dependency through which the node waits for
+// it, where that is another one. What it is only judged by leaves its key known, so a plan asks; a build has nothing else to
+// wait for.
+func (s *scheduler) unknownCause(id graph.NodeID) (cause lang.Address, through *lang.Address, unknown bool) {
 	for _, e := range s.graph.Deps(id) {
 		dep := s.nodes[e.To]
 		if e.Kind != graph.Data && (s.plan || e.Kind != graph.Verdict) {
@@ -263,12 +281,12 @@ func (s *scheduler) unknownCause(id graph.NodeID) (lang.Address, bool) {
 		}
 		switch dep.state {
 		case WouldRun, Awaiting:
-			return dep.result.Address, true
+			return dep.result.Address, nil, true
 		case Unknown:
-			return dep.result.Cause, true
+			return dep.result.Cause, &dep.result.Address, true
 		}
 	}
-	return lang.Address{}, false
+	return lang.Address{}, nil, false
 }
 
 // upstreamOf snapshots what the dependencies of a node left.
@@ -291,6 +309,10 @@ func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
 // a decision asks for before the decision counts.
 func (s *scheduler) decideAll(ctx context.Context) {
 	for q := range s.toAsk {
+		if q.up == nil {
+			s.decided <- decidedMsg{id: q.id, dec: Decision{Answer: Waits, Reason: s.b.foreseen(q.inst)}}
+			continue
+		}
 		m := decidedMsg{id: q.id, dec: s.b.decide(ctx, q.inst, q.up)}
 		if !s.plan {
 			m.err = s.b.settleDecision(q.inst, &m.dec)
@@ -331,6 +353,8 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		s.skip(ctx, m.id, lang.Address{}, true)
 	case Unjudged:
 		s.takeUnjudged(ctx, m.id)
+	case Waits:
+		s.done(ctx, m.id, Unknown)
 	case Asked:
 		s.takeAwaiting(ctx, m.id)
 	case Broken:

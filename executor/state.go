@@ -94,7 +94,7 @@ func newNodeStates(n int) []*nodeState {
 type NodeResult struct {
 	Address  lang.Address
 	State    State
-	Reason   Reason        // why it ran or would run
+	Reason   Reason        // why it ran or would run; Unknown: what speaks for a run whatever Cause leaves
 	Key      cache.Key     // zero while unknown
 	From     cache.Key     // IsFresh: the attempt's own key, where a person chose one of another key
 	Manifest []byte        // plan only: what the key is the digest of
@@ -104,6 +104,7 @@ type NodeResult struct {
 	Outcome  cache.Outcome // of the attempt made in this build
 	Message  string        // for people: why it failed or was skipped
 	Cause    lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
+	Through  *lang.Address // Unknown: the dependency through which it waits for Cause; nil when it is Cause
 	Withheld bool          // Skipped because of when = false
 	LeftOut  bool          // Skipped because the scope of the build leaves it out, or Cause, which it needs
 	Found    bool          // IsFresh by an attempt that this campaign had not selected

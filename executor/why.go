@@ -45,7 +45,7 @@ func (d *Decider) retryReason(dec *Decision, attempts []cache.Attempt) (Reason, 
 		if r, gone := d.View.DiscardedBy(last.Attempt); gone {
 			out := Reason{Kind: Retried, Who: r.Who, Why: r.Why, When: r.Time, RetryID: r.ID, Ordinal: last.Ordinal}
 			if last.Key != dec.Key {
-				out.Changes = d.changesSince(last.Attempt, dec.Manifest)
+				out.Changes = d.changesSince(last.Attempt, dec)
 			}
 			return out, true
 		}
@@ -94,7 +94,7 @@ func (d *Decider) changeReason(dec *Decision) (Reason, bool) {
 	if !ok || last.Key == dec.Key {
 		return Reason{}, false
 	}
-	return Reason{Kind: Changed, Ordinal: last.Ordinal, Changes: d.changesSince(last.Attempt, dec.Manifest)}, true
+	return Reason{Kind: Changed, Ordinal: last.Ordinal, Changes: d.changesSince(last.Attempt, dec)}, true
 }
 
 // withChanges adds to a reason what made the key differ from what the address read last: that is why the attempt ran of which
@@ -108,12 +108,12 @@ func (d *Decider) withChanges(r Reason, dec *Decision) Reason {
 
 // changesSince compares with the manifest of an earlier attempt. A manifest that is gone leaves the
 // changes unknown, which is no reason to fail.
-func (d *Decider) changesSince(last journal.Attempt, manifest []byte) []Change {
+func (d *Decider) changesSince(last journal.Attempt, dec *Decision) []Change {
 	old, err := d.manifestOf(last)
 	if err != nil {
 		return nil
 	}
-	return DiffManifests(old, manifest)
+	return DiffManifests(old, dec.Manifest, dec.Action.Inflows)
 }
 
 // maxManifest bounds a manifest that is read back; the largest prompt is 256 KiB.

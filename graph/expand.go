@@ -38,8 +38,27 @@ func (g *Graph) WithExpansion(template NodeID, instances []*lang.Instance) *Grap
 		ids = append(ids, NodeID(id))
 	}
 	x.byTask[node.Task.Name] = ids
+	x.declare(g.Declared(), template)
 	x.link(x.expandedEdges(g, template))
 	return x
+}
+
+// declare puts the nodes that old does not have after their template node.
+func (g *Graph) declare(old []NodeID, template NodeID) {
+	g.declared = make([]NodeID, 0, len(g.nodes))
+	for _, id := range old {
+		g.declared = append(g.declared, id)
+		if id != template {
+			continue
+		}
+		for id := len(old); id < len(g.nodes); id++ {
+			g.declared = append(g.declared, NodeID(id))
+		}
+	}
+	g.rank = make([]NodeID, len(g.nodes))
+	for i, id := range g.declared {
+		g.rank[id] = NodeID(i)
+	}
 }
 
 // expandedEdges returns the edges of g with those of the new nodes and those towards them.

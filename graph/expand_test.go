@@ -29,7 +29,7 @@ func TestWithExpansion(t *testing.T) {
 	require.Equal(t, 4, g.Len(), "the old graph is as it was")
 	require.Len(t, g.Dependents(template), 1)
 	require.Equal(t, names(g, []NodeID{0, 1, 2, 3}), names(x, []NodeID{0, 1, 2, 3}), "old numbers stay")
-	require.Equal(t, []string{"plan", "goals", "other", "goals/b", "goals/a", "report"}, names(x, x.Order()))
+	require.Equal(t, []string{"plan", "goals", "goals/b", "goals/a", "report", "other"}, names(x, x.Order()))
 	ids, known := x.Expansion(template)
 	require.True(t, known)
 	require.Equal(t, []string{"goals/b", "goals/a"}, names(x, ids))

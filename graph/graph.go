@@ -63,6 +63,8 @@ type Graph struct {
 	byAddr   map[lang.Address]NodeID
 	byTask   map[string][]NodeID
 	expanded map[NodeID]bool // template nodes whose instances are in the graph
+	declared []NodeID        // see Declared; nil: the order of the numbers
+	rank     []NodeID        // where a node stands in declared, as a number to sort by; nil with it
 
 	order  []NodeID
 	pos    []int32 // position of a node in order; nodes of cycles follow, by number
@@ -111,8 +113,21 @@ func (g *Graph) Dependents(id NodeID) []Edge { return g.rdeps.of(id) }
 // Edges returns every edge, grouped by From.
 func (g *Graph) Edges() []Edge { return g.deps.edges }
 
+// Declared returns every node in the order in which the campaign declares it, instances of an expansion after the
+// template node that they came from.
+func (g *Graph) Declared() []NodeID {
+	if g.declared != nil {
+		return g.declared
+	}
+	ids := make([]NodeID, len(g.nodes))
+	for i := range ids {
+		ids[i] = NodeID(i)
+	}
+	return ids
+}
+
 // Order returns all nodes outside cycles so that each comes after what it waits for; among nodes
-// that could come next the smallest number does.
+// that could come next the one that is declared first does.
 func (g *Graph) Order() []NodeID { return g.order }
 
 // Cycles returns the sets of nodes that need each other, each sorted, the sets by their first node.

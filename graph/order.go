@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// computeOrder sorts the nodes topologically, smallest ready number first. Nodes that are left over
+// computeOrder sorts the nodes topologically, the ready one that is declared first first. Nodes that are left over
 // are in a cycle or wait for one; only then are the cycles looked for.
 func (g *Graph) computeOrder() {
 	g.order = g.sortNodes(nil)
@@ -20,12 +20,28 @@ func (g *Graph) computeOrder() {
 	g.computePos()
 }
 
+// ranked is the number by which a node is sorted, and which node a number stands for.
+func (g *Graph) ranked(id NodeID) NodeID {
+	if g.rank == nil {
+		return id
+	}
+	return g.rank[id]
+}
+
+func (g *Graph) atRank(n NodeID) NodeID {
+	if g.declared == nil {
+		return n
+	}
+	return g.declared[n]
+}
+
 // sortNodes is Kahn's algorithm over the nodes that are not in leave (nil leaves none out).
 func (g *Graph) sortNodes(leave []bool) []NodeID {
 	left := func(id NodeID) bool { return leave != nil && leave[id] }
 	waiting := make([]int32, len(g.nodes))
 	ready := make(idHeap, 0, len(g.nodes))
-	for id := range NodeID(len(g.nodes)) {
+	for n := range NodeID(len(g.nodes)) {
+		id := g.atRank(n)
 		if left(id) {
 			continue
 		}
@@ -35,12 +51,12 @@ func (g *Graph) sortNodes(leave []bool) []NodeID {
 			}
 		}
 		if waiting[id] == 0 {
-			ready = append(ready, id) // rising numbers are a heap
+			ready = append(ready, n) // rising numbers are a heap
 		}
 	}
 	order := make([]NodeID, 0, len(g.nodes))
 	for len(ready) > 0 {
-		id := ready.take()
+		id := g.atRank(ready.take())
 		order = append(order, id)
 		edges := g.Dependents(id)
 		for i := range edges {
@@ -49,7 +65,7 @@ func (g *Graph) sortNodes(leave []bool) []NodeID {
 				continue
 			}
 			if waiting[e.From]--; waiting[e.From] == 0 {
-				ready.push(e.From)
+				ready.push(g.ranked(e.From))
 			}
 		}
 	}

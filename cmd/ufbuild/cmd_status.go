@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lan
 		_, n.Running = running[sum.Nodes[i].Address]
 		last := s.view.Ended[sum.Nodes[i].Address]
 		n.LastOutcome, n.LastMessage = string(last.Outcome), last.Message
-		if skip, ok := s.skipped(&sum.Nodes[i]); ok {
+		if skip, ok := s.skipped(sum, &sum.Nodes[i]); ok {
 			n.SkippedFor = skip.Cause.String()
 		}
 		r.Nodes = append(r.Nodes, n)
@@ -104,7 +105,7 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 		state, words := paintState(style, r.State), stateWords(r)
 		if l, ok := running[r.Address]; ok {
 			state, words = style.Bold("running"), "for "+ui.Duration(time.Since(l.Attempt.StartedAt).Round(time.Second))
-		} else if skip, ok := s.skipped(r); ok {
+		} else if skip, ok := s.skipped(sum, r); ok {
 			words += "; " + skipWords(skip)
 		}
 		rows = append(rows, []string{state, r.Address.String(), words})
@@ -119,13 +120,19 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 	return err
 }
 
-// skipped says why the last build that wanted a node did not run it, if that still matters.
-func (s *session) skipped(r *executor.NodeResult) (journal.Skip, bool) {
+// skipped says why the last build that wanted a node did not run it, if that still matters: what failed then may be gone,
+// or fresh since an edit was taken back.
+func (s *session) skipped(sum *executor.Summary, r *executor.NodeResult) (journal.Skip, bool) {
 	if r.State != executor.WouldRun && r.State != executor.Unknown {
 		return journal.Skip{}, false
 	}
 	skip, ok := s.view.Skipped[r.Address]
-	return skip, ok
+	if !ok {
+		return journal.Skip{}, false
+	}
+	return skip, slices.ContainsFunc(sum.Nodes, func(n executor.NodeResult) bool {
+		return n.Address == skip.Cause && n.State != executor.IsFresh
+	})
 }
 
 func skipWords(skip journal.Skip) string {

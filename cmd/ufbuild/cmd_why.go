@@ -58,6 +58,10 @@ func (a *app) runWhy(targets []string, against int) error {
 	if err != nil {
 		return err
 	}
+	if len(ids) == 0 && !a.json { // @stale and @failed may be empty
+		_, err = fmt.Fprintf(a.out, "nothing is %s\n", strings.TrimPrefix(strings.Join(targets, " or "), "@"))
+		return err
+	}
 	asked := map[string]bool{}
 	for _, id := range ids {
 		asked[s.graph.Node(id).Address.String()] = true
@@ -76,7 +80,7 @@ func (a *app) runWhy(targets []string, against int) error {
 		}
 		report.Nodes = append(report.Nodes, n)
 		if !a.json {
-			a.printWhy(s, r, n)
+			a.printWhy(s, &sum, r, n)
 		}
 	}
 	if a.json {
@@ -98,21 +102,24 @@ func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Chan
 	if err != nil {
 		return nil, err
 	}
-	return executor.DiffManifests(old, r.Manifest), nil
+	return executor.DiffManifests(old, r.Manifest, r.Inflows), nil
 }
 
-func (a *app) printWhy(s *session, r *executor.NodeResult, n whyNode) {
+func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult, n whyNode) {
 	style := a.outTerm.Style()
 	fmt.Fprintf(a.out, "%s is %s", style.Bold(r.Address.String()), paintState(style, r.State))
 	words := stateWords(r)
-	if r.State == executor.WouldRun {
+	switch r.State {
+	case executor.WouldRun:
 		words = r.Reason.String() // in full: a table has no room, this has
+	case executor.Unknown:
+		words = unknownWords(r)
 	}
 	if words != "" {
 		fmt.Fprintf(a.out, ": %s", words)
 	}
 	fmt.Fprintln(a.out)
-	if skip, ok := s.skipped(r); ok {
+	if skip, ok := s.skipped(sum, r); ok {
 		fmt.Fprintln(a.out, "  "+skipWords(skip))
 	}
 	if r.State == executor.IsFresh {
@@ -126,6 +133,9 @@ func (a *app) printWhy(s *session, r *executor.NodeResult, n whyNode) {
 		fmt.Fprintf(a.out, "  against %s:\n", than)
 		printChanges(a.out, style, n.Changes)
 		printInflows(a.out, r, n.Changes)
+		if r.State != executor.IsFresh {
+			s.printStrays(a.out, r.Address, n.Changes)
+		}
 	}
 	printReasonDetail(a.out, r)
 }
@@ -171,19 +181,9 @@ func printInflows(w io.Writer, r *executor.NodeResult, changes []executor.Change
 	}
 	for i := range r.Inflows {
 		if name := fmt.Sprintf("in%d", i+1); named[name] {
-			fmt.Fprintf(w, "    %s is %s\n", name, inflowWords(&r.Inflows[i]))
+			fmt.Fprintf(w, "    %s is %s\n", name, r.Inflows[i].Words())
 		}
 	}
-}
-
-func inflowWords(f *executor.Inflow) string {
-	switch {
-	case f.Reference != "":
-		return "reference " + f.Reference
-	case f.Output == "":
-		return "the directory of " + f.From.String()
-	}
-	return fmt.Sprintf("output %q of %s", f.Output, f.From)
 }
 
 // printChanges prints manifest lines; of a line of text that was replaced, only the words that

@@ -17,7 +17,8 @@ type nodeReport struct {
 	State      string           `json:"state"`
 	Reason     *executor.Reason `json:"reason,omitempty"`
 	ReasonText string           `json:"reason_text,omitempty"`
-	Until      string           `json:"until,omitempty"` // unknown: the node that has to run first
+	Until      string           `json:"until,omitempty"`   // unknown: the node that has to run first
+	Through    string           `json:"through,omitempty"` // unknown: the dependency through which it waits for that
 	Because    string           `json:"because,omitempty"`
 	Key        string           `json:"key,omitempty"`
 	Ordinal    int              `json:"ordinal,omitempty"`
@@ -46,6 +47,9 @@ func reportNode(r *executor.NodeResult) nodeReport {
 	case r.Cause == (lang.Address{}):
 	case r.State == executor.Unknown:
 		n.Until = r.Cause.String()
+		if r.Through != nil {
+			n.Through = r.Through.String()
+		}
 	default:
 		n.Because = r.Cause.String()
 	}
@@ -76,14 +80,7 @@ func stateWords(r *executor.NodeResult) string {
 	case executor.WouldRun:
 		return shorten(r.Reason.String())
 	case executor.Unknown:
-		if r.Cause == r.Address {
-			return r.Message
-		}
-		words := "until " + r.Cause.String() + " has run"
-		if r.Message != "" {
-			words += "; " + r.Message
-		}
-		return words
+		return shorten(unknownWords(r))
 	case executor.Skipped, executor.Failed, executor.Cancelled, executor.Paused, executor.Awaiting:
 		first, _, _ := strings.Cut(r.Message, "\n")
 		return event.Plain(first)
@@ -91,6 +88,25 @@ func stateWords(r *executor.NodeResult) string {
 		return freshWords(r)
 	}
 	return ""
+}
+
+// unknownWords says what has to run before the node can be decided, by which way that reaches it, and what speaks for a run
+// already.
+func unknownWords(r *executor.NodeResult) string {
+	if r.Cause == r.Address {
+		return r.Message
+	}
+	words := "until " + r.Cause.String() + " has run"
+	if r.Through != nil {
+		words += ", through " + r.Through.String()
+	}
+	if r.Message != "" {
+		words += "; " + r.Message
+	}
+	if !r.Reason.IsZero() {
+		words += "; " + r.Reason.String()
+	}
+	return words
 }
 
 func freshWords(r *executor.NodeResult) string {

@@ -255,13 +255,8 @@ func (s *session) failed() []graph.NodeID {
 	return ids
 }
 
-func (s *session) allNodes() []graph.NodeID {
-	ids := make([]graph.NodeID, s.graph.Len())
-	for i := range ids {
-		ids[i] = graph.NodeID(i)
-	}
-	return ids
-}
+// allNodes are the nodes in the order in which they are declared.
+func (s *session) allNodes() []graph.NodeID { return s.graph.Declared() }
 
 // storeDir is where results live: flag or environment, else the campaign, else the user's data
 // directory. A store inside the project would go with the next git clean.

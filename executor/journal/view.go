@@ -13,7 +13,7 @@ type View struct {
 	Selected map[lang.Address]Selection // what readers read now
 	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
 	Ended    map[lang.Address]Ended     // how the last attempt ended
-	Skipped  map[lang.Address]Skip      // why the last build that wanted it did not run it
+	Skipped  map[lang.Address]Skip      // why the last build that wanted it did not run it, while the cause has not succeeded since
 	Retries  []Retry                    // oldest first
 	Rulings  []Ruling                   // oldest first
 	Builds   []Build                    // oldest first
@@ -21,7 +21,8 @@ type View struct {
 
 	Decisions map[lang.Address][]Decision // what persons did, oldest first
 
-	concerned map[string][]lang.Address // of a decision, by its ID
+	concerned map[string][]lang.Address       // of a decision, by its ID
+	skippedBy map[lang.Address][]lang.Address // by the cause, what Skipped may name it for
 	approvals map[approvalKey]Approval
 	closed    map[string]bool // builds before all was fresh
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
@@ -47,6 +48,7 @@ func newView() *View {
 		History:   map[lang.Address][]Attempt{},
 		Decisions: map[lang.Address][]Decision{},
 		concerned: map[string][]lang.Address{},
+		skippedBy: map[lang.Address][]lang.Address{},
 		approvals: map[approvalKey]Approval{},
 		closed:    map[string]bool{},
 		discarded: map[Attempt]int{},
@@ -98,6 +100,7 @@ func (v *View) apply(r *Record) {
 		v.remember(r)
 	case kindSkipped:
 		v.Skipped[r.Address] = Skip{Cause: r.Cause, Message: r.Message, Build: r.Build, Time: r.Time}
+		v.skippedBy[r.Cause] = append(v.skippedBy[r.Cause], r.Address)
 	case kindRetry:
 		v.retry(r)
 	case kindApproval:
@@ -145,6 +148,12 @@ func (v *View) selectAttempt(r *Record) {
 	s := Selection{Attempt: Attempt{r.Key, r.Ordinal}, Build: r.Build, Time: r.Time, Reason: r.Reason}
 	v.Selected[r.Address], v.Last[r.Address] = s, s
 	delete(v.Skipped, r.Address)
+	for _, a := range v.skippedBy[r.Address] { // what kept them from running is gone, also from templates, which never run
+		if v.Skipped[a].Cause == r.Address {
+			delete(v.Skipped, a)
+		}
+	}
+	delete(v.skippedBy, r.Address)
 	v.remember(r)
 }
 

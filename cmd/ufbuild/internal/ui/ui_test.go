@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,13 @@ func TestTableAlignsWithoutTrailingBlanks(t *testing.T) {
 	s := Terminal{Color: true}.Style()
 	require.NoError(t, Table(&b, nil, [][]string{{s.Warn("stale"), "a"}, {s.Dim("fresh"), "b"}, {"é", "c"}}))
 	require.Equal(t, "\x1b[33mstale\x1b[0m  a\n\x1b[2mfresh\x1b[0m  b\né      c\n", b.String(), "colours take no width")
+}
+
+func TestALongCellMovesOnlyItsOwnRow(t *testing.T) {
+	var b strings.Builder
+	long := strings.Repeat("x", 61)
+	require.NoError(t, Table(&b, nil, [][]string{{"a", long, "1"}, {"b", "short", "2"}, {"c", "s", "3"}}))
+	require.Equal(t, "a  "+long+"  1\nb  short  2\nc  s      3\n", b.String())
 }
 
 func TestWords(t *testing.T) {

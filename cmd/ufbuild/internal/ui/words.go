@@ -8,8 +8,12 @@ import (
 	"unicode/utf8"
 )
 
+// maxPadded is the widest cell that the others of its column are padded to: one long message must not push what
+// follows it off the screen in every other row.
+const maxPadded = 60
+
 // Table writes rows in aligned columns, two spaces between them and none at the end of a line. Colours take
-// no width. An empty header writes none.
+// no width. An empty header writes none. A very long cell moves only what follows it in its own row.
 func Table(w io.Writer, header []string, rows [][]string) error {
 	if len(header) > 0 {
 		rows = append([][]string{header}, rows...)
@@ -20,7 +24,9 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], visible(cell))
+			if n := visible(cell); n <= maxPadded {
+				widths[i] = max(widths[i], n)
+			}
 		}
 	}
 	var b strings.Builder
@@ -28,7 +34,7 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 		var line strings.Builder
 		for i, cell := range row {
 			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", widths[i]-visible(cell)+2))
+			line.WriteString(strings.Repeat(" ", max(0, widths[i]-visible(cell))+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
