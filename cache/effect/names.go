@@ -174,6 +174,14 @@ func removeHalf(path string) {
 	}
 }
 
+// Chmod is os.Chmod.
+func Chmod(path string, mode os.FileMode) error {
+	if err := Before(OpChmod, path); err != nil {
+		return &os.PathError{Op: "chmod", Path: path, Err: err}
+	}
+	return os.Chmod(path, mode)
+}
+
 // Fchmodat is the system call.
 func Fchmodat(dir int, path string, mode uint32, flags int) error {
 	if err := Before(OpChmod, path); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -94,35 +93,13 @@ func projectOf(name string) (dir, topology string, err error) {
 	return dir, topology, nil
 }
 
-// writeImport writes all files or, when one is there already, none.
+// writeImport writes all files or, when another one is there already, none.
 func writeImport(into string, files []importer.File) error {
-	var names []string
+	var all []newFile
 	for _, f := range files {
-		names = append(names, f.Path)
+		all = append(all, newFile{f.Path, f.Bytes, 0o644})
 	}
-	if taken := existing(into, names); len(taken) > 0 {
-		return usageErrorf("import project: nothing was written, since these are there already: %s\nhint: choose another directory with --into DIR", strings.Join(taken, ", "))
-	}
-	for _, f := range files {
-		if err := createFile(filepath.Join(into, filepath.FromSlash(f.Path)), f.Bytes, 0o644); err != nil {
-			return fmt.Errorf("import project: %w", err)
-		}
-	}
-	return nil
-}
-
-// createFile writes a file that must not be there. O_EXCL keeps the promise not to overwrite even if it
-// appeared a moment ago.
-func createFile(target string, data []byte, mode os.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	return createFiles("import project", into, all, "choose another directory with --into DIR")
 }
 
 // importNote is a note in JSON.

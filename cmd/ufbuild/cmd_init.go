@@ -132,14 +132,11 @@ func (a *app) init(name string) error {
 	if err != nil {
 		return err
 	}
-	if taken := existing(dir, files); len(taken) > 0 {
-		return usageErrorf("init campaign: nothing was written, since these are there already: %s\nhint: choose another directory with -C DIR", strings.Join(taken, ", "))
+	if err := createFiles("init campaign", dir, files, "choose another directory with -C DIR"); err != nil {
+		return err
 	}
-	for _, file := range files {
-		if err := writeNew(src, dir, file); err != nil {
-			return err
-		}
-		fmt.Fprintln(a.out, filepath.Join(dir, filepath.FromSlash(file)))
+	for _, f := range files {
+		fmt.Fprintln(a.out, filepath.Join(dir, filepath.FromSlash(f.path)))
 	}
 	fmt.Fprintf(a.err, "\nnext: %sufbuild plan, then ufbuild build\n", changeDir(a.dir))
 	return nil
@@ -153,44 +150,23 @@ func changeDir(dir string) string {
 	return fmt.Sprintf("cd %s, ", dir)
 }
 
-// templateFiles lists the files of a template as slash paths.
-func templateFiles(src fs.FS) ([]string, error) {
-	var files []string
+// templateFiles reads the files of a template. Embedding forgets modes; a script says itself what it is.
+func templateFiles(src fs.FS) ([]newFile, error) {
+	var files []newFile
 	err := fs.WalkDir(src, ".", func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, p)
+		if err != nil || d.IsDir() {
+			return err
 		}
+		data, err := fs.ReadFile(src, p)
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(string(data), "#!") {
+			mode = 0o755
+		}
+		files = append(files, newFile{p, data, mode})
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read template: %w", err)
 	}
 	return files, nil
-}
-
-// existing lists the files that are there already, links that lead nowhere included.
-func existing(dir string, files []string) []string {
-	var taken []string
-	for _, file := range files {
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file))); err == nil {
-			taken = append(taken, file)
-		}
-	}
-	return taken
-}
-
-// writeNew writes one file of a template.
-func writeNew(src fs.FS, dir, file string) error {
-	data, err := fs.ReadFile(src, file)
-	if err != nil {
-		return fmt.Errorf("read template: %w", err)
-	}
-	mode := os.FileMode(0o644)
-	if strings.HasPrefix(string(data), "#!") {
-		mode = 0o755 // embedding forgets modes; a script says itself what it is
-	}
-	if err := createFile(filepath.Join(dir, filepath.FromSlash(file)), data, mode); err != nil {
-		return fmt.Errorf("init campaign: %w", err)
-	}
-	return nil
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
 	"github.com/ufbuild/ufbuild/executor/journal"
@@ -85,13 +85,13 @@ func (a *app) runReport(build, output string) error {
 // writeAside writes a file beside its place and then moves it there: whoever looks sees the old page or the
 // new one, never half of one.
 func writeAside(file string, write func(io.Writer) error) (size int64, err error) {
-	f, err := os.CreateTemp(filepath.Dir(file), ".ufbuild-report-*")
+	f, err := effect.CreateTemp(filepath.Dir(file), ".ufbuild-report-*")
 	if err != nil {
 		return 0, fmt.Errorf("write report: %w\nhint: choose another place with -o", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name())
+			_ = effect.Remove(f.Name())
 		}
 	}()
 	b := bufio.NewWriterSize(f, 1<<20)
@@ -102,7 +102,7 @@ func writeAside(file string, write func(io.Writer) error) (size int64, err error
 	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return 0, fmt.Errorf("write report: %w", err)
 	}
-	if err = os.Rename(f.Name(), file); err != nil {
+	if err = effect.Rename(f.Name(), file); err != nil {
 		return 0, fmt.Errorf("write report: %w", err)
 	}
 	return size, nil

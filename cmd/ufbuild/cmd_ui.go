@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
 )
 
@@ -128,7 +129,7 @@ func (a *app) openBrowser(link string) error {
 	}
 	cmd := exec.CommandContext(a.context(), program, link)
 	cmd.Stdout, cmd.Stderr, cmd.Env = io.Discard, io.Discard, a.environ
-	if err := cmd.Start(); err != nil {
+	if err := effect.Do(effect.OpStart, program, cmd.Start); err != nil {
 		return fmt.Errorf("open the page: %w", err)
 	}
 	go func() { _ = cmd.Wait() }() // its end says nothing of the page

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -110,16 +111,15 @@ func (a *app) loginFinding(ag *lang.Agent, l login) finding {
 // each paid attempt. The file it writes has no name and is gone at once.
 func syncFinding(dir string) finding {
 	f := finding{Part: "store", Name: "fsync", State: "ok"}
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+	file, err := effect.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o600)
 	if err != nil {
 		f.State, f.Words = "absent", "not tried: "+err.Error()
 		return f
 	}
-	defer func() { _ = unix.Close(fd) }()
+	defer func() { _ = file.Close() }()
 	begun := time.Now()
-	_, err = unix.Write(fd, []byte("ufbuild doctor"))
-	if err == nil {
-		err = unix.Fsync(fd)
+	if _, err = file.WriteString("ufbuild doctor"); err == nil {
+		err = file.Sync()
 	}
 	if err != nil {
 		f.State, f.Words = "missing", err.Error()

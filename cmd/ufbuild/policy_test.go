@@ -48,7 +48,7 @@ var rooms = []room{
 	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/recordlog", "cache/filelock"}},
 	{"executor/pause", []string{"cache/effect"}},
 	{"executor/place", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source", "executor/workspace"}},
-	{"executor/reference", []string{"lang", "cache", "cache/digest"}},
+	{"executor/reference", []string{"lang", "cache", "cache/digest", "cache/effect"}},
 	{"executor/sandbox", []string{"lang"}},
 	{"executor/source", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/stamp"}},
 	{"executor/workspace", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
@@ -102,8 +102,8 @@ var reach = map[string][]string{
 // stateRooms write what must survive a crash. They change the world through cache/effect only, so that a test can stop them at
 // every step; a file can be opened for writing there alone.
 var stateRooms = []string{
-	"cache", "cache/disk", "cache/recordlog", "executor", "executor/journal", "executor/ledger", "executor/local", "executor/pause",
-	"executor/place", "executor/source", "executor/stamp", "executor/workspace",
+	"cache", "cache/disk", "cache/recordlog", "cmd/ufbuild", "executor", "executor/contract", "executor/journal", "executor/ledger",
+	"executor/local", "executor/pause", "executor/place", "executor/reference", "executor/source", "executor/stamp", "executor/workspace",
 }
 
 // changes names what changes the world, by package and identifier.

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/live"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/trace"
 	"github.com/ufbuild/ufbuild/executor/event"
@@ -264,8 +265,8 @@ func (a *app) summarySink(f buildFlags, r *reporting) (event.Sink, error) {
 }
 
 // createReport makes a file that a flag names, before a build begins.
-func createReport(flag, name string) (*os.File, error) {
-	file, err := os.Create(name)
+func createReport(flag, name string) (*effect.File, error) {
+	file, err := effect.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return nil, usageErrorf("--%s: %w", flag, err)
 	}

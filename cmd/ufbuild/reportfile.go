@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -47,10 +48,10 @@ func (s *session) seesRepo() bool {
 // wouldBeSeen asks whether a file is among those of the repository. One that is not there is there meanwhile,
 // since git lists what is there.
 func (s *session) wouldBeSeen(path, rel string) (seen bool, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := effect.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case err == nil:
-		defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
+		defer func() { err = errors.Join(err, f.Close(), effect.Remove(path)) }()
 	case !errors.Is(err, fs.ErrExist):
 		return false, err
 	}

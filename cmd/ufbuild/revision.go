@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // revision is a campaign directory as a git revision has it.
@@ -30,7 +31,7 @@ func (a *app) checkOut(root, rev string) (*revision, error) {
 		}
 		return nil, usageErrorf("look at revision: there is no commit %q", rev)
 	}
-	temp, err := os.MkdirTemp("", "ufbuild-affected-")
+	temp, err := effect.MkdirTemp("", "ufbuild-affected-")
 	if err != nil {
 		return nil, fmt.Errorf("look at revision: %w", err)
 	}
@@ -42,10 +43,10 @@ func (a *app) checkOut(root, rev string) (*revision, error) {
 	return r, nil
 }
 
-func (r *revision) remove() { _ = os.RemoveAll(filepath.Dir(r.dir)) } // a temporary directory that stays costs space only
+func (r *revision) remove() { _ = effect.RemoveAll(filepath.Dir(r.dir)) } // a temporary directory that stays costs space only
 
 func (r *revision) fill(g gitRunner, commit, temp string) error {
-	if err := os.Mkdir(r.dir, 0o755); err != nil {
+	if err := effect.Mkdir(r.dir, 0o755); err != nil {
 		return err
 	}
 	prefix, err := g.line("rev-parse", "--show-prefix")
@@ -108,7 +109,7 @@ func (g gitRunner) run(args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(g.ctx, "git", args...)
 	var out, problems bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = g.dir, g.env, &out, &problems
-	if err := cmd.Run(); err != nil {
+	if err := effect.Do(effect.OpStart, "git", cmd.Run); err != nil {
 		if said := strings.TrimSpace(problems.String()); said != "" {
 			err = fmt.Errorf("%s", strings.ReplaceAll(said, "\n", "; "))
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
@@ -37,11 +38,11 @@ func (a *app) summaryOf(f buildFlags) (*summary, error) {
 	return s, file.Close()
 }
 
-func (s *summary) open() (*os.File, error) {
+func (s *summary) open() (*effect.File, error) {
 	if s.extra {
-		return os.OpenFile(s.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		return effect.OpenFile(s.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	}
-	return os.Create(s.file)
+	return effect.OpenFile(s.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 }
 
 // Emit implements event.Sink.

@@ -88,7 +88,7 @@ func layOutput(root *os.Root, s *Subject) error {
 func layEntry(root *os.Root, s *Subject, e cache.Entry) error {
 	switch e.Kind {
 	case cache.Dir:
-		return root.MkdirAll(filepath.FromSlash(e.Path), 0o755)
+		return effect.MkdirAllIn(root, filepath.FromSlash(e.Path), 0o755)
 	case cache.Link:
 		return layLink(root, e.Path, e.Target)
 	}
@@ -110,7 +110,7 @@ func layFile(root *os.Root, name string, mode uint32, want digest.Digest, in io.
 	if mode&0o111 != 0 {
 		perm = 0o755
 	}
-	out, err := root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	out, err := effect.OpenIn(root, filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func layLink(root *os.Root, name, target string) error {
 	if err := clearWay(root, name); err != nil {
 		return err
 	}
-	return root.Symlink(target, filepath.FromSlash(name))
+	return effect.SymlinkIn(root, target, filepath.FromSlash(name))
 }
 
 // clearWay makes the parents of name and removes a file that an input left there.
@@ -137,11 +137,11 @@ func clearWay(root *os.Root, name string) error {
 		return err
 	}
 	if parent := path.Dir(name); parent != "." {
-		if err := root.MkdirAll(filepath.FromSlash(parent), 0o755); err != nil {
+		if err := effect.MkdirAllIn(root, filepath.FromSlash(parent), 0o755); err != nil {
 			return err
 		}
 	}
-	err := root.Remove(filepath.FromSlash(name))
+	err := effect.RemoveIn(root, filepath.FromSlash(name))
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -155,7 +155,7 @@ func removeAll(dir string) {
 	}
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
+			_ = effect.Chmod(p, 0o700)
 		}
 		return nil
 	})

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -15,16 +14,17 @@ import (
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
 // repository fetches the paths of a commit as a tree.
 func (f *Fetcher) repository(ctx context.Context, r *lang.Reference, p *Pin) error {
-	dir, err := os.MkdirTemp(f.Temp, "reference-")
+	dir, err := effect.MkdirTemp(f.Temp, "reference-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = effect.RemoveAll(dir) }()
 	g := git{ctx: ctx, dir: dir, root: f.Root, env: f.Env}
 	if err := g.fetch(r.Repo, r.Commit); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (g *git) run(args ...string) ([]byte, error) {
 	cmd := g.command(args...)
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
-	if err := cmd.Run(); err != nil {
+	if err := effect.Do(effect.OpStart, "git", cmd.Run); err != nil {
 		return nil, gitError(args[0], err, problems.String())
 	}
 	return out.Bytes(), nil
