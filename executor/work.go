@@ -376,12 +376,14 @@ func (r *Rescue) interrupted(ctx context.Context, l workLine, a cache.Attempt) (
 	return &Rescued{Address: l.address, Attempt: a}, nil
 }
 
-// RemoveIdleWork removes directories that IdleWork listed. reap removes one.
-func RemoveIdleWork(dirs []string, reap func(dir string)) {
+// RemoveIdleWork removes directories that IdleWork listed, as many as it can. remove removes one.
+func RemoveIdleWork(dirs []string, remove func(dir string) error) error {
+	var failed []error
 	for _, dir := range dirs {
-		reap(dir)
+		failed = append(failed, remove(dir))
 		removeIfIdle(filepath.Dir(dir))
 	}
+	return errors.Join(failed...)
 }
 
 // IdleWork returns the attempt directories of builds that do not run.

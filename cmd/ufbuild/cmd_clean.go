@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -70,8 +72,7 @@ func (a *app) runClean(f cleanFlags) error {
 	if err := a.confirm("remove these?", f.yes); err != nil {
 		return err
 	}
-	executor.RemoveIdleWork(work, reap)
-	return s.placer.Clean(outputs)
+	return errors.Join(executor.RemoveIdleWork(work, workspace.Remove), s.placer.Clean(outputs))
 }
 
 // listClean says what is about to be removed.

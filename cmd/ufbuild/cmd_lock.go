@@ -117,6 +117,9 @@ func (a *app) pin(f *reference.Fetcher, r *lang.Reference, old *reference.Lock, 
 	return p, true, nil
 }
 
+// lockTemp begins the name of the lock file while it is written.
+const lockTemp = ".ufbuild-lock-"
+
 // writeLock replaces the lock file when it says something new. A campaign without references from
 // outside gets none.
 func writeLock(file string, l *reference.Lock) error {
@@ -128,7 +131,11 @@ func writeLock(file string, l *reference.Lock) error {
 	case errors.Is(err, os.ErrNotExist) && len(l.Pins) == 0:
 		return nil
 	}
-	temp, err := effect.CreateTemp(filepath.Dir(file), ".ufbuild.lock-")
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), lockTemp+"*"))
+	for _, name := range left {
+		_ = effect.Remove(name) // of one that was killed
+	}
+	temp, err := effect.CreateTemp(filepath.Dir(file), lockTemp+"*")
 	if err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}

@@ -113,7 +113,8 @@ func proveAttempt(s *disk.Store, at cache.Attempt) error {
 	return nil
 }
 
-// addAttempt appends an attempt as the next of its key, unless the key has it already.
+// addAttempt appends an attempt as the next of its key, unless the key has it already. One of which an import that was killed
+// added the first records gets the others.
 func (a *app) addAttempt(s *disk.Store, at cache.Attempt) (n int, added bool, err error) {
 	release, err := s.Lock(a.context(), at.Key)
 	if err != nil {
@@ -124,12 +125,15 @@ func (a *app) addAttempt(s *disk.Store, at cache.Attempt) (n int, added bool, er
 	if err != nil {
 		return 0, false, err
 	}
+	at.Ordinal = cache.NextOrdinal(have)
 	for i := range have {
-		if sameAttempt(&have[i], &at) {
+		switch {
+		case sameAttempt(&have[i], &at):
 			return have[i].Ordinal, false, nil
+		case halfImported(&have[i], &at):
+			at.Ordinal = have[i].Ordinal
 		}
 	}
-	at.Ordinal = cache.NextOrdinal(have)
 	if err := s.Sync(); err != nil { // blobs before the records that name them
 		return 0, false, err
 	}
@@ -139,6 +143,13 @@ func (a *app) addAttempt(s *disk.Store, at cache.Attempt) (n int, added bool, er
 		}
 	}
 	return at.Ordinal, true, nil
+}
+
+// halfImported tells whether have is what an import wrote of at before it was killed: nobody else writes of an attempt without
+// its owner.
+func halfImported(have, at *cache.Attempt) bool {
+	return have.State != cache.Ended && have.Owner == (cache.Owner{}) && have.Build == at.Build && have.Address == at.Address &&
+		have.StartedAt.Equal(at.StartedAt)
 }
 
 // sameAttempt tells whether two records of one key are of one execution.

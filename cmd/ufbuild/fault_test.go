@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -89,15 +90,9 @@ func site() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
 		frame, more := frames.Next()
-		if !strings.Contains(frame.File, "/cache/effect/") && !strings.Contains(frame.File, "/src/io/") {
-			file := frame.File
-			for range 2 { // package and file
-				file = file[:strings.LastIndexByte(file, '/')]
-			}
-			return fmt.Sprintf("%s:%d", frame.File[len(file)+1:], frame.Line)
-		}
-		if !more {
-			return "?"
+		ours := strings.Contains(frame.Function, "ufbuild") && !strings.Contains(frame.Function, "/cache/effect.")
+		if ours || !more {
+			return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(frame.File)), filepath.Base(frame.File), frame.Line)
 		}
 	}
 }

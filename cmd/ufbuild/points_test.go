@@ -85,6 +85,19 @@ task "report" {
   prompt_text = "all ${join(" ", [for e in task.part.all : e.outputs.t.path])} ${task.prune.outputs.t.path} ${task.flaky.outputs.f.path}"
   workspace { mode = "inputs" }
   output "t" { path = "t.txt" }
+  export {
+    from = self.outputs.t
+    to   = "REPORT.md"
+  }
+}
+task "site" {
+  group   = group.g
+  command = ["sh", "-c", "cp -R ${task.prune.outputs.t.path}/a site"]
+  output "t" { tree = ["site/**"] }
+  export {
+    from = self.outputs.t
+    to   = "pages"
+  }
 }
 `,
 	"list.schema.json": `{"type": "array", "items": {"type": "object", "required": ["id"], "additionalProperties": false, "properties": {"id": {"type": "string"}}}}`,
@@ -95,30 +108,11 @@ echo '{"cost_usd": 1.5}' > "$UF_USAGE"
 `,
 }
 
-// journey is a command that is stopped at every one of its effects, and what was done before it.
-type journey struct {
-	name   string
-	before [][]string        // commands that are not stopped, from nothing
-	edit   map[string]string // files written then
-	then   [][]string        // commands after that
-	verb   []string          // what is stopped
-}
-
-var journeys = []journey{
-	{name: "first", verb: []string{"build", "-j", "1"}},
-	{
-		name: "edited", before: [][]string{{"build"}}, verb: []string{"build", "-j", "1"},
-		edit: map[string]string{"list": `[{"id": "two"}, {"id": "three"}]`, "out/part/two/t.txt": "mine", "out/prune/a/1": "mine"},
-	},
-	{name: "retry", before: [][]string{{"build"}}, verb: []string{"retry", "part/one", "--yes", "--why", "it is thin", "-j", "1"}},
-	{name: "undo", before: [][]string{{"build"}, {"retry", "part/one", "--yes", "--no-build"}}, verb: []string{"undo"}},
-	{name: "trim", before: [][]string{{"build"}}, edit: map[string]string{"list": `[{"id": "two"}]`}, then: [][]string{{"build"}}, verb: []string{"store", "trim", "--older", "0s", "--yes"}},
-}
-
 // pointWorld is one journey under way.
 type pointWorld struct {
 	*home
 	journey
+	ran map[string]int // what had run before the command
 }
 
 // TestCrashPoints stops commands at each of their effects (every write, rename, sync, link, removal, new directory and start of
@@ -130,10 +124,7 @@ func TestCrashPoints(t *testing.T) {
 			t.Parallel()
 			w := newPointWorld(t, j)
 			effects := w.count()
-			n := *points / len(journeys)
-			if testing.Short() {
-				n /= 5
-			}
+			n := share(j.weight())
 			counts := map[string]int{}
 			for _, s := range choose(rand.New(rand.NewPCG(uint64(i), 5)), effects, n) {
 				t.Run(fmt.Sprintf("%s-%d", s.kind, s.at), func(t *testing.T) { w.strike(t, s) })
@@ -142,6 +133,18 @@ func TestCrashPoints(t *testing.T) {
 			t.Logf("%d effects at %d places; struck: %v", len(effects), len(placesOf(effects)), counts)
 		})
 	}
+}
+
+// share is how many strikes a journey gets; 0 for all.
+func share(weight int) int {
+	n := *points * weight / totalWeight()
+	if testing.Short() {
+		n /= 5
+	}
+	if *points > 0 {
+		n = max(n, 1)
+	}
+	return n
 }
 
 // strike is one fault.
@@ -190,15 +193,25 @@ func placesOf(effects []string) []string {
 // newPointWorld does everything before the command, and keeps what is there then.
 func newPointWorld(t *testing.T, j journey) *pointWorld {
 	w := &pointWorld{home: newHome(t, pointFiles), journey: j}
-	for _, args := range w.before {
-		w.must(args...)
-	}
+	w.write(j.files)
+	w.doAll(w.before)
 	w.write(w.edit)
-	for _, args := range w.then {
-		w.must(args...)
+	w.doAll(w.then)
+	if w.setUp != nil {
+		w.setUp(w)
 	}
+	w.ran = w.traced()
 	copyAll(t, filepath.Dir(w.dir), w.saved())
 	return w
+}
+
+// doAll runs commands. A task that waits for a person is no trouble.
+func (w *pointWorld) doAll(commands [][]string) {
+	w.t.Helper()
+	for _, args := range commands {
+		said, code := w.run(args...)
+		require.Contains(w.t, []int{exitOK, exitWaiting}, code, "%v: %s", args, said)
+	}
 }
 
 func (w *pointWorld) saved() string { return filepath.Dir(w.dir) + ".saved" }
@@ -252,9 +265,14 @@ func (w *pointWorld) strike(t *testing.T, s strike) {
 		}
 	}
 	w.noneAlive()
+	where += w.goOn(where, code == exitOK)
 	again, code := w.run("build")
 	require.Zero(t, code, "%s\nthen: %s", where, again)
-	w.sound(where + "\nthen: " + again)
+	where += "\nthen: " + again
+	w.sound(where)
+	if w.holds != nil {
+		w.holds(w, where)
+	}
 }
 
 // sound wants what an undisturbed build leaves and nothing else.
@@ -269,7 +287,7 @@ func (w *pointWorld) sound(where string) {
 	}
 	want := map[string]string{
 		"list/list.json": pointFiles["list"], "flaky/f": "ok\n", "grow/big": fmt.Sprintf("%070000d", 7),
-		"grow/a/1": "1\n", "grow/a/2": "2\n", "prune/a/1": "1\n", "prune/a/3": "3\n",
+		"site/site/3": "3\n", "grow/a/1": "1\n", "grow/a/2": "2\n", "prune/a/1": "1\n", "prune/a/3": "3\n",
 	}
 	if text := w.edit["list"]; text != "" {
 		want["list/list.json"] = text
@@ -307,7 +325,7 @@ func (w *pointWorld) paidOnce(where string) {
 		for _, a := range attempts {
 			require.Zero(w.t, done, "%s: attempt %d ran although attempt %d was captured: %s", a.Address, a.Ordinal, done, where)
 			_, retried := view.DiscardedBy(journal.Attempt{Key: k, Ordinal: a.Ordinal})
-			if a.Captured != nil && a.Captured.StoppedBy == "" && a.Captured.Exit == 0 && !retried && a.Discarded == nil {
+			if a.Captured != nil && a.Captured.StoppedBy == "" && a.Captured.Exit == 0 && !retried && a.Discarded == nil && !w.denied(a.Address) {
 				done = a.Ordinal
 			}
 			require.NotEqual(w.t, cache.Started, a.State, "%s: attempt %d never ended: %s", a.Address, a.Ordinal, where)

@@ -161,7 +161,29 @@ func (p *policyCheck) reachLaws(f *sourceFile) {
 func (p *policyCheck) changeLaw(f *sourceFile) {
 	if slices.Contains(stateRooms, f.dir) {
 		p.forbid(f, changes, " past cache/effect")
+		p.forbidOfRoots(f)
 	}
+}
+
+// forbidOfRoots finds changes through an [os.Root], which all have a twin in cache/effect. A root is known by its name.
+func (p *policyCheck) forbidOfRoots(f *sourceFile) {
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(changes["os"], sel.Sel.Name) {
+			return true
+		}
+		of := ""
+		switch x := sel.X.(type) {
+		case *ast.Ident:
+			of = x.Name
+		case *ast.SelectorExpr:
+			of = x.Sel.Name
+		}
+		if of == "root" {
+			p.breach("%s:%d uses root.%s past cache/effect", f.name, f.line(sel.Pos()), sel.Sel.Name)
+		}
+		return true
+	})
 }
 
 // forbid finds uses of names, by package and identifier.

@@ -210,6 +210,7 @@ func TestPolicyCanFail(t *testing.T) {
 		"terminal in a library":      {"graph/a.go", `package graph; import "fmt"; func f() { fmt.Println() }`, "uses fmt.Println"},
 		"exit in a library":          {"executor/a.go", `package executor; import "os"; func f() { os.Exit(1) }`, "uses os.Exit"},
 		"a write past the door":      {"cache/disk/a.go", `package disk; import "os"; func f() { _ = os.Rename("a", "b") }`, "uses os.Rename past cache/effect"},
+		"a change through a root":    {"executor/contract/a.go", `package contract; import "os"; type t struct{ root *os.Root }; func (x t) f() { _ = x.root.Remove("a") }`, "uses root.Remove past cache/effect"},
 		"a sync past the door":       {"executor/place/a.go", `package place; import "golang.org/x/sys/unix"; func f() { _ = unix.Fsync(1) }`, "unix.Fsync past cache/effect"},
 		"clock in a library":         {"executor/a.go", `package executor; import "time"; var now = time.Now`, "uses time.Now"},
 		"a room nobody decided on":   {"util/a.go", `package util`, "package util has no line in the policy"},

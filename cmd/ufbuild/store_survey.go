@@ -70,6 +70,9 @@ func (s *surveyed) look(store cache.CAS) {
 		return
 	}
 	s.add(logBlobs, c.Log)
+	for _, kept := range c.Kept { // what its agent said of usage, and at its end
+		s.add(logBlobs, kept.Digest)
+	}
 	s.addTree(store, leftoverBlobs, c.Leftovers)
 	s.addTree(store, startBlobs, c.Given)
 	for _, o := range c.Outputs {

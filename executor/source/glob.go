@@ -249,4 +249,10 @@ func (w *walk) name(p string, n dirName, depth int) error {
 }
 
 // reserved reports whether no wildcard ever matches a name.
-func reserved(name string) bool { return name == ".git" || name == ".ufbuild" }
+func reserved(name string) bool {
+	return name == ".git" || name == ".ufbuild" || strings.HasPrefix(name, tempPrefix)
+}
+
+// tempPrefix begins the names of files that ufbuild is writing beside their places. One that a killed process left is nobody's
+// input.
+const tempPrefix = ".ufbuild-"

@@ -12,7 +12,7 @@ import (
 
 func TestGlob(t *testing.T) {
 	root := lay(t, "a.txt", "b.txt", "c.md", "src/x.go", "src/deep/y.go", "src/deep/z.txt", ".hidden",
-		"out/i/a.txt", "out2/k", ".git/config", ".ufbuild/j", "src/.git", "empty/", "with space@+ü", "skip.txt",
+		"out/i/a.txt", "out2/k", ".git/config", ".ufbuild/j", ".ufbuild-new", "src/.ufbuild-export-1", "src/.git", "empty/", "with space@+ü", "skip.txt",
 		"link->a.txt", "src/up->../a.txt", "src/ldir->deep", "br{ace")
 	require.NoError(t, unix.Mkfifo(filepath.Join(root, "pipe"), 0o644))
 	f := Open(root, "")

@@ -42,7 +42,7 @@ func Remove(dir string) error {
 
 // open makes the directories below dir writable, as far as that is possible.
 func open(root *os.Root, dir string) {
-	if info, err := root.Lstat(dir); err != nil || !info.IsDir() || root.Chmod(dir, 0o700) != nil {
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() || effect.ChmodIn(root, dir, 0o700) != nil {
 		return
 	}
 	h, err := root.Open(dir)
