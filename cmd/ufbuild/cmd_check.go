@@ -14,7 +14,6 @@ import (
 // checkFlags are the flags of check.
 type checkFlags struct {
 	format string
-	warn   string
 	all    bool
 	env    bool
 }
@@ -38,7 +37,7 @@ Exit code 1 says that an error was found. "ufbuild explain CODE" tells more abou
 		RunE: func(_ *cobra.Command, paths []string) error { return a.check(paths, f) },
 	}
 	cmd.Flags().StringVar(&f.format, "format", "text", "`FORMAT`: text, json, sarif or github")
-	cmd.Flags().StringVarP(&f.warn, "warnings", "W", "warn", "`MODE`: warn, or error to make warnings errors")
+	a.bindWarnings(cmd)
 	cmd.Flags().BoolVar(&f.env, "env", false, "also look for the commands that tasks require on this machine, and try the validate commands of contracts")
 	cmd.Flags().BoolVar(&f.all, "all-errors", false, "report every syntax error of a file, not only the first")
 	return cmd
@@ -49,9 +48,6 @@ func (a *app) check(paths []string, f checkFlags) error {
 		f.format = "json"
 	}
 	if err := oneOf("format", f.format, "text", "json", "sarif", "github"); err != nil {
-		return err
-	}
-	if err := oneOf("warnings", f.warn, "warn", "error"); err != nil {
 		return err
 	}
 	sources := map[string][]byte{}
@@ -66,11 +62,7 @@ func (a *app) check(paths []string, f checkFlags) error {
 		}
 		all = append(all, ds...)
 	}
-	if f.warn == "error" {
-		for i := range all {
-			all[i].Severity = lang.Error
-		}
-	}
+	a.promote(all)
 	if err := a.writeCheck(all, sources, f.format); err != nil {
 		return fmt.Errorf("write diagnostics: %w", err)
 	}

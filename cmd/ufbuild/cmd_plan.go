@@ -38,6 +38,7 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 		},
 	}
 	p.bind(a, cmd)
+	a.bindWarnings(cmd)
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 7 when a build would run something")
 	return cmd
 }

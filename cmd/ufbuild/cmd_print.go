@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -20,8 +21,9 @@ func (a *app) printCommand() *cobra.Command {
 		Use:   "print [TARGET…]",
 		Short: "Show the resolved campaign: every instance with its settings",
 		Long: `Shows what the campaign files come to: each instance with every setting it has after
-defaults, groups, variables and --set. With targets only they are shown. --explain
-adds where each setting was written.`,
+defaults, groups, variables and --set, what it runs, its inputs and its outputs. What is
+known only in a build stands as it is written. With targets only they are shown.
+--explain adds where each setting was written.`,
 		Example: `  ufbuild print
   ufbuild print 'strategy/*#0' --explain
   ufbuild print --json | jq '.instances[].address'`,
@@ -78,7 +80,19 @@ type resolvedInstance struct {
 type resolvedField struct {
 	Name   string `json:"name"`
 	Value  any    `json:"value"`
+	Late   bool   `json:"late,omitempty"`   // the value is an expression that a build evaluates
 	Origin string `json:"origin,omitempty"` // with --explain: "default" or a place
+}
+
+// expressionText is an expression of the language, printed as it is. In a document it is its value, where that is known.
+type expressionText struct{ lang.Written }
+
+// MarshalJSON implements json.Marshaler.
+func (e expressionText) MarshalJSON() ([]byte, error) {
+	if e.Known {
+		return e.JSON, nil
+	}
+	return json.Marshal(e.Text)
 }
 
 type resolvedBlock struct {
@@ -103,6 +117,9 @@ func resolvedOf(l *loaded, ids []graph.NodeID, explain bool) *resolved {
 			continue
 		}
 		inst := resolveInstance(n)
+		for _, w := range c.Written(n.Instance) {
+			inst.Settings = append(inst.Settings, resolvedField{Name: w.Name, Value: expressionText{w}, Late: !w.Known})
+		}
 		if explain {
 			addOrigins(c, n.Instance, inst.Settings)
 		}
@@ -189,6 +206,9 @@ func resolveInstance(n *graph.Node) resolvedInstance {
 	f.list("requires", i.Requires)
 	f.retry(i.Retry)
 	f.workspace(i.Workspace)
+	if n.Template {
+		f.number("expand.max_items", float64(t.Expand.MaxItems), 0)
+	}
 	out := resolvedInstance{Address: n.Address.String(), Task: t.Name, At: t.Range.String(), Expands: n.Template, Settings: f}
 	out.addBlocks(i)
 	return out
@@ -265,10 +285,11 @@ func addOrigins(c *lang.Campaign, i *lang.Instance, settings []resolvedField) {
 	}
 	for n := range settings {
 		name, _, _ := strings.Cut(settings[n].Name, ".")
+		_, written := settings[n].Value.(expressionText) // what is not in Origins is in the task itself
 		switch place, ok := places[name]; {
 		case ok:
 			settings[n].Origin = place
-		case alwaysDerived[name]:
+		case alwaysDerived[name] || written:
 		default:
 			settings[n].Origin = "default"
 		}
@@ -332,6 +353,11 @@ func writeFields(b *bufio.Writer, indent string, fields []resolvedField) {
 // literal prints a value as a campaign file would have it.
 func literal(v any) string {
 	switch v := v.(type) {
+	case expressionText:
+		if v.Known { // strings in it have their line breaks escaped
+			return strings.ReplaceAll(v.Text, "\n", "\n  ")
+		}
+		return v.Text
 	case string:
 		return strconv.Quote(v)
 	case []string:

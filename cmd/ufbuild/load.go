@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/reference"
@@ -63,21 +65,57 @@ func loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
 }
 
 // loadSound is load for verbs that need a campaign without errors. It prints every problem; errors
-// end with exit code 2.
+// end with exit code 2. Warnings alone are one line: who looks at a campaign again and again has seen them.
 func (a *app) loadSound(requireValues bool) (*loaded, error) {
 	l, err := a.load(requireValues)
 	if err != nil {
 		return nil, err
 	}
-	if len(l.problems) > 0 {
+	a.promote(l.problems)
+	switch {
+	case l.problems.HasErrors():
 		if err := a.printProblems(l); err != nil {
 			return nil, err
 		}
-	}
-	if l.problems.HasErrors() {
 		return nil, exit(exitUsage)
+	case len(l.problems) > 0:
+		fmt.Fprintf(a.err, "%s: %s (`ufbuild check` says more)\n", a.errTerm.Style().Warn(tally(l.problems)), places(l.problems))
 	}
 	return l, nil
+}
+
+// places says which problems there are and where, of the first few.
+func places(ds lang.Diagnostics) string {
+	const shown = 3
+	var parts []string
+	for _, d := range ds[:min(shown, len(ds))] {
+		where := d.Code
+		if d.Subject != nil {
+			where += fmt.Sprintf(" at %s:%d", d.Subject.File, d.Subject.Start.Line)
+		}
+		parts = append(parts, where)
+	}
+	if n := len(ds) - shown; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// warningsFlag is the flag of verbs that can take warnings for errors.
+const warningsFlag = "warnings"
+
+func (a *app) bindWarnings(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&a.warnings, warningsFlag, "W", "warn", "`MODE`: warn, or error to make warnings errors")
+}
+
+// promote makes warnings errors where -W error asks for it.
+func (a *app) promote(ds lang.Diagnostics) {
+	if a.warnings != "error" {
+		return
+	}
+	for i := range ds {
+		ds[i].Severity = lang.Error
+	}
 }
 
 // printProblems writes diagnostics for people to stderr.

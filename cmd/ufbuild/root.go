@@ -55,6 +55,7 @@ type app struct {
 	json     bool
 	store    string
 	progress string
+	warnings string // -W of the verbs that have it: "error" makes warnings errors
 }
 
 // run is the whole program as a function from a process to its exit code.
@@ -110,6 +111,11 @@ Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
 		}
 		if err := a.presetFlags(cmd); err != nil {
 			return err
+		}
+		if cmd.Flags().Lookup(warningsFlag) != nil {
+			if err := oneOf(warningsFlag, a.warnings, "warn", "error"); err != nil {
+				return err
+			}
 		}
 		return oneOf("progress", a.progress, "auto", "tty", "plain", "json", "none")
 	}
