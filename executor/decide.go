@@ -27,6 +27,7 @@ type Decider struct {
 	Drivers  agent.Registry
 	Pins     Pins             // of references from outside; nil pins none
 	Own      map[string]bool  // see [OwnFiles]; in no snapshot of the repository
+	Former   map[string]bool  // see [FormerOwn]
 	Now      func() time.Time // display, and what "try again at 3 PM" means
 
 	// AgentVersion says which version of its program an agent has, where that counts in the key. nil: none.
@@ -92,6 +93,9 @@ func (d *Decider) Decide(ctx context.Context, inst *lang.Instance, up *upstream)
 	dec := Decision{Action: a, Manifest: a.Manifest(), doubted: up.doubted}
 	dec.Key = cache.KeyOf(dec.Manifest)
 	d.lookUp(ctx, inst, &dec)
+	if dec.Answer == Stale {
+		return d.withoutFormer(ctx, inst, up, dec)
+	}
 	return dec
 }
 

@@ -32,7 +32,7 @@ func (d *Decider) Planned(inst *lang.Instance, words []string) Planned {
 			a.Inflows = append(a.Inflows, Inflow{From: from, Output: name, Inherit: true})
 		}
 	}
-	p.Sources, p.Err = d.sources(inst, a, &up)
+	p.Sources, p.Err = d.sources(inst, a, &up, nil)
 	return p
 }
 

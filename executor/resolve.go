@@ -88,7 +88,7 @@ func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diag
 		return nil, nil, err
 	}
 	var err error
-	if a.Sources, err = d.sources(inst, a, up); err != nil {
+	if a.Sources, err = d.sources(inst, a, up, nil); err != nil {
 		return nil, nil, err
 	}
 	return a, nil, d.addCompared(a, inst, up)
@@ -158,8 +158,8 @@ func mergeEnv(p *lang.Profile, task []lang.EnvVar) []lang.EnvVar {
 	return out
 }
 
-// sources finds the source files that the workspace will hold.
-func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]source.File, error) {
+// sources finds the source files that the workspace will hold. Files of the repository whose lines are in without are left out.
+func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream, without map[string]bool) ([]source.File, error) {
 	found := map[string]source.File{}
 	if inst.Workspace.Mode == lang.ModeRepo {
 		files, err := d.Sources.Repo(inst.Workspace.Include, inst.Workspace.Exclude)
@@ -171,6 +171,9 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream) ([]sourc
 			delete(found, p)
 		}
 		dropExported(found, d.Campaign)
+		if len(without) > 0 {
+			maps.DeleteFunc(found, func(_ string, f source.File) bool { return without[sourceLine(f)] })
+		}
 	}
 	for _, in := range inst.Inputs {
 		files, err := d.Sources.Glob(in.Globs, in.Exclude)

@@ -169,6 +169,11 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	if err := s.sweep(); err != nil {
 		return err
 	}
+	if s.owns != nil {
+		if err := j.Append(*s.owns); err != nil {
+			return err
+		}
+	}
 	work, err := executor.NewWorkDir(s.store, build)
 	if err != nil {
 		return err

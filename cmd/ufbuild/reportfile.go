@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/source"
@@ -57,14 +56,9 @@ func (s *session) wouldBeSeen(path, rel string) (seen bool, err error) {
 	}
 	files := source.Open(s.campaign.Root, "")
 	defer files.Close()
-	list, err := files.Repo([]string{globOf(rel)}, nil)
+	list, err := files.Repo([]string{source.Exactly(rel)}, nil)
 	if err != nil {
 		return false, fmt.Errorf("look for it in the repository: %w", err)
 	}
 	return len(list) > 0, nil
-}
-
-// globOf is a glob that matches one path.
-func globOf(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(path)
 }

@@ -36,6 +36,8 @@ type session struct {
 	times    *ledger.Times
 	placer   *place.Placer
 	own      map[string]bool // executor.OwnFiles
+	former   map[string]bool // executor.FormerOwn
+	owns     *journal.Record // what a build keeps of it; nil for nothing new
 	held     *journal.Lock   // nil while the session does not hold the campaign
 	passed   []string        // passedValues, once they were asked for
 	open     []string        // since fund: ids of builds that the ledger does not call closed, and the end of this one will
@@ -94,7 +96,24 @@ func (s *session) readJournal() error {
 		fmt.Fprintln(s.app.err, "warning:", d)
 	}
 	s.view = view
+	if err := s.findFormer(); err != nil {
+		return err
+	}
 	return s.expandGraph()
+}
+
+// findFormer finds files that the campaign named once and names no more. Only snapshots of the repository could have them.
+func (s *session) findFormer() error {
+	s.former, s.owns = nil, nil
+	if s.graph = s.base; !s.seesRepo() {
+		return nil
+	}
+	former, r, changed, err := executor.FormerOwn(s.view, s.own, s.files)
+	if changed {
+		s.owns = &r
+	}
+	s.former = former
+	return err
 }
 
 // expandGraph adds the instances that expand blocks have now, as far as the lists they come from are
@@ -185,7 +204,7 @@ func (s *session) sweep() error {
 func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
-		Drivers: drivers, Pins: s.lock, Own: s.own, Now: time.Now, AgentVersion: s.versions.of, AgentSays: s.versions.says,
+		Drivers: drivers, Pins: s.lock, Own: s.own, Former: s.former, Now: time.Now, AgentVersion: s.versions.of, AgentSays: s.versions.says,
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 	kindRuling       = "ruling"
 	kindSkipped      = "skipped"
 	kindRecheck      = "recheck"
+	kindOwn          = "own"
 )
 
 // Record is one line of the journal: a union, told apart by Kind. Unknown fields are ignored.
@@ -49,6 +50,9 @@ type Record struct {
 	For     cache.Key        `json:"for,omitzero"`     // ruling: the key that the attempt is good for
 	Verdict cache.VerdictKey `json:"verdict,omitzero"` // ruling: what of its outputs does not matter
 	Word    Word             `json:"word,omitempty"`   // ruling
+
+	Own      []string   `json:"own,omitempty"`      // own: files that the campaign names since
+	Disowned []Disowned `json:"disowned,omitempty"` // own: files that it names no more
 
 	Complete bool     `json:"complete,omitempty"` // build_ended: all of the campaign was fresh
 	Closes   []string `json:"closes,omitempty"`   // with it: the builds whose spending is over and done with

@@ -21,6 +21,9 @@ type View struct {
 
 	Decisions map[lang.Address][]Decision // what persons did, oldest first
 
+	Own      map[string]bool // files that the campaign named when it was built last
+	Disowned []Disowned      // files that it named before
+
 	concerned map[string][]lang.Address       // of a decision, by its ID
 	skippedBy map[lang.Address][]lang.Address // by the cause, what Skipped may name it for
 	approvals map[approvalKey]Approval
@@ -50,6 +53,7 @@ func newView() *View {
 		concerned: map[string][]lang.Address{},
 		skippedBy: map[lang.Address][]lang.Address{},
 		approvals: map[approvalKey]Approval{},
+		Own:       map[string]bool{},
 		closed:    map[string]bool{},
 		discarded: map[Attempt]int{},
 		seen:      map[historyKey]bool{},
@@ -107,6 +111,8 @@ func (v *View) apply(r *Record) {
 		v.approve(r)
 	case kindRuling:
 		v.rule(r)
+	case kindOwn:
+		v.own(r)
 	case kindUndo:
 		v.unrule(r.Undoes)
 		v.undo(r)

@@ -135,6 +135,9 @@ func (f *Files) everyFile(dir string) ([]string, error) {
 	return w.found, err
 }
 
+// Exactly is a glob that matches one path.
+func Exactly(p string) string { return escape(p) }
+
 // escape makes a path match itself alone.
 func escape(p string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(p)
