@@ -89,7 +89,7 @@ func (w *writer) value(e hclsyntax.Expression) []byte {
 	if err != nil {
 		return nil // no value of a campaign: it has no JSON form
 	}
-	return b
+	return []byte(unescapeHTML(string(b)))
 }
 
 // text is the value of an expression, or what is written. A secret is always as it is written.
