@@ -175,7 +175,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)?\b`), "DATE"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "KEY"},
 	{regexp.MustCompile(`process \d+`), "process N"},
-	{regexp.MustCompile(`(?m)^\[\d+/`), "[N/"}, // in which order parallel tasks end is chance
+	{regexp.MustCompile(`(?m)^\[\d+/\d+\]`), "[N/M]"}, // in which order parallel tasks are decided and end is chance
 	{regexp.MustCompile(`[ \t]+`), " "},
 	{regexp.MustCompile(`(?m) $`), ""},
 }
