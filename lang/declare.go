@@ -11,6 +11,7 @@ type registry struct {
 	list   []*node
 	byName map[string]*node
 	used   map[string]bool
+	others []string // names of what was left out of this load
 
 	compared int // names handed out by names so far
 }
@@ -25,11 +26,11 @@ func (r *registry) names() []string {
 	if r.compared += len(r.list); r.compared > maxCompared {
 		return nil
 	}
-	names := make([]string, 0, len(r.list))
+	names := make([]string, 0, len(r.list)+len(r.others))
 	for _, n := range r.list {
 		names = append(names, n.name)
 	}
-	return names
+	return append(names, r.others...)
 }
 
 // localNames is names for locals.

@@ -25,10 +25,8 @@ type loader struct {
 // Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
 // diagnostics hold an error it may be incomplete, is good for looking at, and must not be built.
 func Load(o Options) (*Campaign, Diagnostics) {
-	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]compiledSchema{}}
 	root, names, err := locate(o)
-	l.allErrors = o.AllErrors
-	l.start(root)
+	l := newLoader(o, root)
 	switch {
 	case err != nil:
 		l.error("UF1001", hcl.Range{}, "The campaign cannot be read: %v.", err)
@@ -38,19 +36,28 @@ func Load(o Options) (*Campaign, Diagnostics) {
 	default:
 		l.load(names)
 	}
+	o.Memory.keepReaders(l.ev)
+	return l.c, l.finish()
+}
+
+// finish returns the diagnostics of what was loaded.
+func (l *loader) finish() Diagnostics {
 	l.c.Files = l.ev.src.list()
 	ds := l.applyIgnores(l.withoutFollowOns(l.all()))
 	ds.Sort()
-	return l.c, ds
+	return ds
 }
 
-func (l *loader) start(root string) {
+func newLoader(o Options, root string) *loader {
+	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]compiledSchema{}}
+	l.allErrors = o.AllErrors
 	l.c.Root = root
 	l.c.Name = filepath.Base(root)
 	l.ev = newEvaluator(l.c, l.decl, newSources(root))
 	l.ev.src.overlay, l.ev.src.memory = l.opts.Overlay, l.opts.Memory
 	l.c.eval = l.ev
 	l.typer = newTaskTypes(l.ev)
+	return l
 }
 
 // load runs the steps of the language page in order; each reports all it finds and goes on.

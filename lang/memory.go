@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -18,6 +19,7 @@ type Memory struct {
 	mu      sync.Mutex
 	blocks  map[string]map[string]rememberedBlock // by file, then text
 	prompts map[string]rememberedTemplate         // by file
+	readers map[string][]string                   // tasks by the prompts that they use, by themselves or through include
 }
 
 // rememberedBlock is a stretch of a campaign file that was parsed without errors.
@@ -35,18 +37,22 @@ type rememberedTemplate struct {
 }
 
 // parse parses a campaign file by its top-level blocks. It is false for text that has to be parsed as a
-// whole.
-func (m *Memory) parse(f *parsedFile, b []byte, whole hcl.Range) bool {
-	if bytes.Contains(b, []byte("/*")) {
-		return false // what looks like the start of a block may be in a comment
-	}
+// whole. With a focus it leaves out blocks, and remembers nothing.
+func (m *Memory) parse(f *parsedFile, b []byte, whole hcl.Range, only *focus) bool {
 	old := m.blocksOf(f.name)
 	kept := map[string]rememberedBlock{}
 	merged := &hclsyntax.Body{Attributes: hclsyntax.Attributes{}, SrcRange: whole, EndRange: whole}
 	found := problems{allErrors: f.probs.allErrors}
-	for _, s := range splitBlocks(b) {
+	parts, ok := splitBlocks(b)
+	if !ok {
+		return false
+	}
+	for _, s := range parts {
 		text := string(s.text)
 		known, ok := old[text]
+		if ok && only.skips(s.text) {
+			continue
+		}
 		if !ok {
 			file, ds := hclsyntax.ParseConfig(s.text, f.name, s.start)
 			found.syntaxProblems(ds, whole, b, false)
@@ -66,7 +72,9 @@ func (m *Memory) parse(f *parsedFile, b []byte, whole hcl.Range) bool {
 		kept[text] = known
 		merged.Blocks = append(merged.Blocks, known.body.Blocks...)
 	}
-	m.keepBlocks(f.name, kept)
+	if only == nil {
+		m.keepBlocks(f.name, kept)
+	}
 	f.body = merged
 	f.probs.takeSyntax(&found)
 	return true
@@ -85,6 +93,39 @@ func (m *Memory) keepBlocks(file string, kept map[string]rememberedBlock) {
 		m.blocks = map[string]map[string]rememberedBlock{}
 	}
 	m.blocks[file] = kept
+}
+
+// readersOf returns the tasks that used a prompt in the last whole load.
+func (m *Memory) readersOf(file string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.readers[file]
+}
+
+// keepReaders remembers which tasks use which prompts.
+func (m *Memory) keepReaders(ev *evaluator) {
+	if m == nil {
+		return
+	}
+	readers := map[string][]string{}
+	add := func(file, task string) {
+		if !slices.Contains(readers[file], task) {
+			readers[file] = append(readers[file], task)
+		}
+	}
+	for _, d := range ev.order {
+		for _, p := range d.contents {
+			add(p.path, d.task.Name)
+		}
+	}
+	for _, u := range ev.includes {
+		for _, task := range readers[u.root] {
+			add(u.file, task)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.readers = readers
 }
 
 // takeSyntax takes over what was found in the blocks of one file.
@@ -126,9 +167,9 @@ type stretch struct {
 
 // splitBlocks cuts a campaign file where a line starts with a letter, which is where top-level blocks
 // start; not inside heredocs, whose lines may start with anything. The parts together are the file. A cut
-// at a wrong place makes both sides fail to parse.
-func splitBlocks(b []byte) []stretch {
-	var parts []stretch
+// at a wrong place makes both sides fail to parse. It is false for a file with a comment that may go over lines:
+// what looks like the start of a block may be in it.
+func splitBlocks(b []byte) (parts []stretch, ok bool) {
 	begin, at, line, beginLine := 0, 0, 1, 1
 	marker := []byte(nil)
 	for at < len(b) {
@@ -137,6 +178,9 @@ func splitBlocks(b []byte) []stretch {
 			end = at + n + 1
 		}
 		text := b[at:end]
+		if marker == nil && opensComment(text) {
+			return nil, false
+		}
 		switch {
 		case marker != nil:
 			if bytes.Equal(bytes.TrimSpace(text), marker) {
@@ -152,7 +196,29 @@ func splitBlocks(b []byte) []stretch {
 		at = end
 		line++
 	}
-	return append(parts, stretch{b[begin:], hcl.Pos{Line: beginLine, Column: 1, Byte: begin}})
+	return append(parts, stretch{b[begin:], hcl.Pos{Line: beginLine, Column: 1, Byte: begin}}), true
+}
+
+// opensComment reports whether a line has a "/*" that is neither in a string, as in a glob, nor in a comment.
+func opensComment(line []byte) bool {
+	if !bytes.Contains(line, []byte("/*")) {
+		return false
+	}
+	quoted := false
+	for i := 0; i+1 < len(line); i++ {
+		switch {
+		case line[i] == '\\' && quoted:
+			i++
+		case line[i] == '"':
+			quoted = !quoted
+		case quoted:
+		case line[i] == '#', line[i] == '/' && line[i+1] == '/':
+			return false
+		case line[i] == '/' && line[i+1] == '*':
+			return true
+		}
+	}
+	return false
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -25,7 +25,7 @@ func TestMemoryParsesLikeHCL(t *testing.T) {
 			whole := hcl.Range{Filename: "campaign.hcl", Start: hcl.InitialPos, End: hcl.InitialPos}
 			want, ds := hclsyntax.ParseConfig(src, "campaign.hcl", hcl.InitialPos)
 			f := &parsedFile{name: "campaign.hcl"}
-			if ds.HasErrors() || !m.parse(f, src, whole) {
+			if ds.HasErrors() || !m.parse(f, src, whole, nil) {
 				continue
 			}
 			require.Empty(t, f.probs.list, text)
@@ -89,6 +89,15 @@ func syntaxBroken(ds Diagnostics) bool {
 		}
 	}
 	return false
+}
+
+func TestCommentsOverLines(t *testing.T) {
+	for line, want := range map[string]bool{
+		`/* x`: true, `x = 1 /* y`: true, `x = ["src/**/*.c"] /* y */`: true, `x = "a\\" /* y`: true,
+		`x = ["src/**/*.c"]`: false, `# see /* there`: false, `x = 1 // /*`: false, `x = "${f("a")}/*"`: false, `x = "a\" /* y"`: false,
+	} {
+		require.Equal(t, want, opensComment([]byte(line)), line)
+	}
 }
 
 // TestMemoryKeepsOtherBlocks breaks one block: the others are still known.

@@ -121,14 +121,14 @@ func parseFile(src *sources, name string, allErrors bool) *parsedFile {
 		f.body = parseJSON(b, name, &f.probs)
 		return f
 	}
-	f.parseNative(b, whole, src.memory)
+	f.parseNative(b, whole, src)
 	return f
 }
 
 // parseNative parses HCL's own syntax; a panic of the parser is a problem of this file alone.
-func (f *parsedFile) parseNative(b []byte, whole hcl.Range, memory *Memory) {
+func (f *parsedFile) parseNative(b []byte, whole hcl.Range, src *sources) {
 	defer f.probs.recovered(whole)
-	if memory != nil && memory.parse(f, b, whole) {
+	if src != nil && src.memory != nil && src.memory.parse(f, b, whole, src.focus) {
 		return
 	}
 	file, ds := hclsyntax.ParseConfig(b, f.name, hcl.InitialPos)

@@ -26,6 +26,7 @@ type sources struct {
 	dir     string
 	overlay map[string][]byte // files as an editor has them; never changed
 	memory  *Memory           // of earlier loads; nil for none
+	focus   *focus            // what of them to look at; nil for all
 
 	mu    sync.Mutex
 	files map[string]*sourceEntry

@@ -29,6 +29,7 @@ func FuzzSession(f *testing.F) {
 		s.Open(file, []byte(text))
 		at := lsp.Position{Line: line, Character: character}
 		ask := func() {
+			s.Quick()
 			s.Diagnose()
 			for _, i := range s.Complete(file, at) {
 				require.LessOrEqual(t, i.Edit.Range.Start.Line, i.Edit.Range.End.Line)

@@ -123,7 +123,7 @@ func (s *Session) broken(sp *space, places map[string][]lang.Range, name string)
 	o.Dir, o.File, o.Overlay = sp.root, sp.file, files
 	_, after := lang.Load(o)
 	before := map[string]int{}
-	for _, d := range sp.found {
+	for _, d := range sp.all() {
 		before[d.Code]++
 	}
 	for _, d := range after {
@@ -157,17 +157,18 @@ func (s *Session) Actions(file string, r Range) []CodeAction {
 		return nil
 	}
 	start, end := d.offset(r.Start), d.offset(r.End)
-	var found []CodeAction
-	for i := range sp.found {
-		p := &sp.found[i]
+	var actions []CodeAction
+	found := sp.all()
+	for i := range found {
+		p := &found[i]
 		if p.Fix == nil || p.Subject == nil || sp.abs(p.Subject.File) != file || p.Subject.End.Byte < start || p.Subject.Start.Byte > end {
 			continue
 		}
 		target := s.document(sp, p.Fix.Range.File)
-		found = append(found, CodeAction{
+		actions = append(actions, CodeAction{
 			Title: p.Fix.Title, Path: target.path, Diagnostic: s.convert(sp, p),
 			Edits: []TextEdit{{Range: target.place(p.Fix.Range), NewText: p.Fix.Text}},
 		})
 	}
-	return found
+	return actions
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,9 +29,15 @@ type space struct {
 	memory  lang.Memory
 	dirty   bool // something changed since the load
 	current *lang.Campaign
-	sound   *lang.Campaign // the last one whose files all parsed
-	found   lang.Diagnostics
-	told    map[string]bool // files whose diagnostics were handed out and not cleared
+	sound   *lang.Campaign          // the last one whose files all parsed
+	found   lang.Diagnostics        // of lang
+	drawn   lang.Diagnostics        // of Session.Check
+	edited  map[string]bool         // files that were edited since the load, as the campaign names them
+	whole   bool                    // more than that happened since
+	untold  bool                    // something changed since diagnostics were handed out
+	owed    bool                    // ... since those of a whole load were
+	quick   map[string][]Diagnostic // what Quick handed out since
+	told    map[string]bool         // files whose diagnostics were handed out and not cleared
 
 	occurrences []lang.Occurrence // of current; nil until asked for
 	indexed     bool
@@ -49,7 +56,9 @@ func (s *Session) Open(path string, text []byte) {
 func (s *Session) Change(path string, changes []Change) {
 	if d := s.docs[path]; d != nil {
 		s.docs[path] = d.changed(changes)
-		s.touch(path)
+		for _, sp := range s.touched(path) {
+			sp.edit(sp.rel(path))
+		}
 	}
 }
 
@@ -62,19 +71,36 @@ func (s *Session) Close(path string) {
 // Touched says that files changed on disk.
 func (s *Session) Touched() {
 	for _, sp := range s.spaces {
-		sp.dirty = true
+		sp.touch()
 	}
 }
 
 func (s *Session) touch(path string) {
+	for _, sp := range s.touched(path) {
+		sp.touch()
+	}
+}
+
+func (sp *space) touch() { sp.dirty, sp.whole, sp.untold, sp.owed = true, true, true, true }
+
+// touched returns the campaigns that a file may be of.
+func (s *Session) touched(path string) []*space {
+	own := s.spaceOf(path) // also when it is a new one
+	var list []*space
 	for _, sp := range s.spaces {
-		if below(sp.root, path) {
-			sp.dirty = true
+		if sp == own || below(sp.root, path) {
+			list = append(list, sp)
 		}
 	}
-	if sp := s.spaceOf(path); sp != nil {
-		sp.dirty = true
+	return list
+}
+
+// edit remembers that a file was edited.
+func (sp *space) edit(file string) {
+	if sp.edited == nil {
+		sp.edited = map[string]bool{}
 	}
+	sp.dirty, sp.untold, sp.owed, sp.edited[file] = true, true, true, true
 }
 
 func below(root, path string) bool {
@@ -94,7 +120,8 @@ func (s *Session) spaceOf(path string) *space {
 	}
 	sp := s.spaces[key]
 	if sp == nil {
-		sp = &space{root: root, file: file, dirty: true, told: map[string]bool{}}
+		sp = &space{root: root, file: file, told: map[string]bool{}}
+		sp.touch()
 		s.spaces[key] = sp
 	}
 	return sp
@@ -136,19 +163,24 @@ func (s *Session) fresh(path string) *space {
 var syntaxCodes = []string{"UF1000", "UF1002", "UF1003", "UF1004", "UF1006", "UF5005", "UF9901"}
 
 func (s *Session) load(sp *space) {
-	o := s.Options
-	o.Dir, o.File, o.Memory, o.Overlay = sp.root, sp.file, &sp.memory, s.overlay(sp.root)
-	c, ds := lang.Load(o)
+	c, ds := lang.Load(s.options(sp))
+	sp.current, sp.found, sp.drawn = c, ds, nil
 	if s.Check != nil {
-		ds = append(ds, s.Check(c)...)
-		ds.Sort()
+		sp.drawn = s.Check(c)
 	}
-	sp.current, sp.found, sp.dirty = c, ds, false
+	sp.dirty, sp.whole, sp.edited = false, false, nil
 	sp.occurrences, sp.indexed = nil, false
 	broken := slices.ContainsFunc(ds, func(d lang.Diagnostic) bool { return slices.Contains(syntaxCodes, d.Code) })
 	if !broken || sp.sound == nil {
 		sp.sound = c
 	}
+}
+
+// options are those of a load of a campaign.
+func (s *Session) options(sp *space) lang.Options {
+	o := s.Options
+	o.Dir, o.File, o.Memory, o.Overlay = sp.root, sp.file, &sp.memory, s.overlay(sp.root)
+	return o
 }
 
 // overlay lists the open files below a root.
@@ -200,31 +232,47 @@ func (s *Session) document(sp *space, file string) *document {
 }
 
 // Diagnose loads every campaign that changed and returns what is wrong with its files. A file that had
-// problems and has none any more comes with an empty list, and so does every open one.
+// problems and has none any more comes with an empty list, and so does every open one. What [Session.Quick] said
+// already is not said again.
 func (s *Session) Diagnose() []FileDiagnostics {
 	var all []FileDiagnostics
 	for _, key := range slices.Sorted(maps.Keys(s.spaces)) {
 		sp := s.spaces[key]
-		if !sp.dirty {
+		if !sp.owed {
 			continue
 		}
-		s.load(sp)
-		all = append(all, s.diagnose(sp)...)
+		if sp.dirty {
+			s.load(sp)
+		}
+		for _, f := range s.diagnose(sp, sp.all()) {
+			if told, ok := sp.quick[f.Path]; !ok || !reflect.DeepEqual(told, f.Diagnostics) {
+				all = append(all, f)
+			}
+		}
+		sp.untold, sp.owed, sp.quick = false, false, nil
 	}
 	return all
 }
 
-// Dirty reports whether Diagnose has something to do.
+// all is what the last load found.
+func (sp *space) all() lang.Diagnostics {
+	found := slices.Concat(sp.found, sp.drawn)
+	found.Sort()
+	return found
+}
+
+// Dirty reports whether something changed of which neither Quick nor Diagnose has told.
 func (s *Session) Dirty() bool {
 	for _, sp := range s.spaces {
-		if sp.dirty {
+		if sp.untold {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Session) diagnose(sp *space) []FileDiagnostics {
+// diagnose puts what was found into the words of the protocol.
+func (s *Session) diagnose(sp *space, found lang.Diagnostics) []FileDiagnostics {
 	files := map[string][]Diagnostic{}
 	for file := range sp.told {
 		files[file] = nil
@@ -234,8 +282,8 @@ func (s *Session) diagnose(sp *space) []FileDiagnostics {
 			files[sp.rel(path)] = nil
 		}
 	}
-	for i := range sp.found {
-		d := &sp.found[i]
+	for i := range found {
+		d := &found[i]
 		file := sp.home(d)
 		files[file] = append(files[file], s.convert(sp, d))
 	}

@@ -9,7 +9,8 @@
 // # The promises
 //
 // Messages are handled one after the other, in their order. Diagnostics are sent when no message waits, so
-// a burst of keys is one load. A mistake of ours in one answer is an error of that request, and the next one
+// a burst of keys is one look: first at the blocks that were edited, then, when nobody types, at the whole
+// campaign. A mistake of ours in one answer is an error of that request, and the next one
 // is answered.
 //
 // # The dangers

@@ -161,7 +161,7 @@ func (s *Server) didClose(ctx context.Context, params json.RawMessage) (any, err
 	}](params)
 	if file, ok := path(p.TextDocument.URI); ok && err == nil {
 		s.Session.Close(file)
-		s.publish(ctx) // under the address that the editor knows
+		s.publish(ctx, s.Session.Diagnose) // under the address that the editor knows
 		delete(s.uris, file)
 	}
 	return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -15,7 +16,8 @@ import (
 // Server is one editor's connection.
 type Server struct {
 	Session *lsp.Session
-	Version string // of ufbuild, shown by editors
+	Version string                               // of ufbuild, shown by editors
+	After   func(time.Duration) <-chan time.Time // a timer; nil for that of the machine
 
 	conn     *jsonrpc2.Conn
 	queue    chan *jsonrpc2.Request
@@ -27,6 +29,10 @@ type Server struct {
 
 // waiting is how many messages may wait: more than an editor has ever sent at once. The reader then rests.
 const waiting = 1024
+
+// rest is how long nobody types before what an edit means for all of the campaign is worked out. What it means for
+// the edited blocks is told at once.
+const rest = 200 * time.Millisecond
 
 // errExit ends the loop when the editor says so.
 var errExit = errors.New("exit")
@@ -49,6 +55,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) (orderl
 	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stream{in, out}, jsonrpc2.VSCodeObjectCodec{}), handler{s, started}, jsonrpc2.SetLogger(silent{}))
 	close(started)
 	defer func() { _ = s.conn.Close() }()
+	if s.After == nil {
+		s.After = time.After
+	}
+	var rested <-chan time.Time // nil while nothing is left to be told
 	for {
 		select {
 		case <-ctx.Done():
@@ -57,11 +67,14 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) (orderl
 			if errors.Is(s.handle(ctx, req), errExit) {
 				return s.shutdown
 			}
+		case <-rested:
+			rested = nil
+			s.publish(ctx, s.Session.Diagnose)
 		case <-s.conn.DisconnectNotify():
 			return s.drain(ctx)
 		}
 		if len(s.queue) == 0 && s.Session.Dirty() {
-			s.publish(ctx)
+			rested = s.tell(ctx)
 		}
 	}
 }
@@ -141,10 +154,24 @@ func (s *Server) answer(ctx context.Context, req *jsonrpc2.Request) (result any,
 	return m(s, ctx, params)
 }
 
-// publish sends the diagnostics of what changed.
-func (s *Server) publish(ctx context.Context) {
+// tell sends what is known at once of what changed, and returns when to send the rest; nil for all was sent.
+func (s *Server) tell(ctx context.Context) (rested <-chan time.Time) {
+	complete := false
+	s.publish(ctx, func() (list []lsp.FileDiagnostics) {
+		list, complete = s.Session.Quick()
+		return list
+	})
+	if complete {
+		return s.After(rest)
+	}
+	s.publish(ctx, s.Session.Diagnose)
+	return nil
+}
+
+// publish sends diagnostics.
+func (s *Server) publish(ctx context.Context, found func() []lsp.FileDiagnostics) {
 	defer func() { _ = recover() }() // the next edit tries again
-	for _, f := range s.Session.Diagnose() {
+	for _, f := range found() {
 		list := make([]wireDiagnostic, 0, len(f.Diagnostics))
 		for i := range f.Diagnostics {
 			list = append(list, s.wire(&f.Diagnostics[i]))

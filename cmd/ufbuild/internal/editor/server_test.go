@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,8 @@ task "second" {
 
 // client is an editor at the other end.
 type client struct {
-	t     *testing.T
+	t     testing.TB
+	rest  chan time.Time // what the server takes for the end of a rest
 	conn  *jsonrpc2.Conn
 	told  chan *jsonrpc2.Request // what the server says on its own
 	ended chan bool              // what Serve returned
@@ -40,12 +42,12 @@ type pipes struct {
 
 func (c client) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) { c.told <- req }
 
-func connect(t *testing.T) *client {
+func connect(t testing.TB) *client {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	c := &client{t: t, told: make(chan *jsonrpc2.Request, 64), ended: make(chan bool, 1)}
+	c := &client{t: t, rest: make(chan time.Time, 1), told: make(chan *jsonrpc2.Request, 64), ended: make(chan bool, 1)}
 	go func() {
-		s := editor.Server{Session: &lsp.Session{}, Version: "1.2.3"}
+		s := editor.Server{Session: &lsp.Session{}, Version: "1.2.3", After: func(time.Duration) <-chan time.Time { return c.rest }}
 		c.ended <- s.Serve(context.Background(), in, out)
 		_ = out.Close()
 	}()
@@ -144,6 +146,28 @@ func TestServer(t *testing.T) {
 	c.call("shutdown", nil)
 	c.notify("exit", nil)
 	require.True(t, <-c.ended)
+}
+
+// TestServerTellsInTwoSteps breaks a name that another block refers to: what the edited block says comes at once,
+// what the other one says when nobody types any more.
+func TestServerTellsInTwoSteps(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "campaign.hcl")
+	require.NoError(t, os.WriteFile(file, []byte(campaign), 0o644))
+	doc := object{"uri": "file://" + file, "text": campaign, "languageId": "ufbuild", "version": 1}
+	c := connect(t)
+	c.call("initialize", object{"capabilities": object{}})
+	c.notify("textDocument/didOpen", object{"textDocument": doc})
+	_, found := c.next()
+	require.Empty(t, found)
+	c.notify("textDocument/didChange", object{"textDocument": doc, "contentChanges": []object{
+		{"range": object{"start": object{"line": 0, "character": 6}, "end": object{"line": 0, "character": 11}}, "text": "furst"},
+	}})
+	_, found = c.next()
+	require.Empty(t, found, "the block is sound")
+	c.rest <- time.Time{}
+	_, found = c.next()
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], `UF2002 No task named "first" is declared`)
 }
 
 // TestServerKeepsGoing is told what it does not know: each gets its error, and the next is answered.
