@@ -1,16 +1,21 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/place"
+	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -19,18 +24,44 @@ import (
 // whose bytes they are is decided again.
 func damaged(err error) bool { return cache.IsMissing(err) || cache.IsCorrupt(err) }
 
-// Mend is a blob of which the store has no good bytes, while a file that is in place has.
+// Mend is a blob of which the store has no good bytes, while what is in place has.
 type Mend struct {
 	Digest digest.Digest
-	Path   string // below the campaign root
+	Path   string // below the campaign root: the file, or the directory that a listing is of
+	Text   []byte // of a listing; nil for the bytes of the file
+}
+
+// open returns the good bytes.
+func (m Mend) open(p *place.Placer) (io.ReadCloser, error) {
+	if m.Text != nil {
+		return io.NopCloser(bytes.NewReader(m.Text)), nil
+	}
+	return p.Reader(m.Path)
 }
 
 // whole returns how look's complaints about the blobs of outputs can be mended, or the first that cannot.
 func (d *Decider) whole(a *Action, outputs []cache.Output, look func(digest.Digest) error) ([]Mend, error) {
+	mends, err := d.wholeBut(a, outputs, nil, look)
+	if !damaged(err) {
+		return mends, err
+	}
+	listings := d.relist(a, outputs)
+	if len(listings) == 0 {
+		return mends, err
+	}
+	mends, err = d.wholeBut(a, outputs, listings, look)
+	return append(mends, slices.Collect(maps.Values(listings))...), err
+}
+
+// wholeBut is whole where some listings of trees are known from elsewhere.
+func (d *Decider) wholeBut(a *Action, outputs []cache.Output, listings map[digest.Digest]Mend, look func(digest.Digest) error) ([]Mend, error) {
 	var mends []Mend
-	err := d.eachBlob(outputs, func(dg digest.Digest) error {
+	err := d.eachBlobOf(outputs, listings, func(dg digest.Digest) error {
 		if d.OnBlob != nil {
 			d.OnBlob(dg)
+		}
+		if _, ok := listings[dg]; ok {
+			return nil
 		}
 		err := look(dg)
 		if !damaged(err) {
@@ -44,6 +75,57 @@ func (d *Decider) whole(a *Action, outputs []cache.Output, look func(digest.Dige
 		return nil
 	})
 	return mends, err
+}
+
+// relist spells the damaged listings of trees again from the files that are in place, where those are the ones they listed.
+func (d *Decider) relist(a *Action, outputs []cache.Output) map[digest.Digest]Mend {
+	out := map[digest.Digest]Mend{}
+	for _, o := range outputs {
+		if !o.Tree || !o.Exists {
+			continue
+		}
+		if _, err := cache.ReadTree(d.Store, o.Digest); !damaged(err) {
+			continue
+		}
+		at := d.Placer.At(a.Address)
+		text, err := workspace.Relist(filepath.Join(d.Sources.Root(), filepath.FromSlash(at)), starting{d.Store, a}, a.given(), globsOf(a, o.Name))
+		if err == nil && digest.Of(text) == o.Digest {
+			out[o.Digest] = Mend{Digest: o.Digest, Path: at, Text: text}
+		}
+	}
+	return out
+}
+
+// given is what an attempt of the action works on that trees are compared with.
+func (a *Action) given() workspace.Spec {
+	s := workspace.Spec{Sources: a.Sources}
+	if !a.Start.IsZero() {
+		s.Trees = []workspace.Mount{{Digest: a.Start, Tree: true}}
+	}
+	return s
+}
+
+func globsOf(a *Action, output string) []string {
+	for _, o := range a.Outputs {
+		if o.Name == output {
+			return o.Tree
+		}
+	}
+	return nil
+}
+
+// starting is a store that also has the tree that an action starts from.
+type starting struct {
+	cache.CAS
+	a *Action
+}
+
+// Open implements cache.CAS.
+func (s starting) Open(d digest.Digest) (io.ReadCloser, error) {
+	if d == s.a.Start {
+		return io.NopCloser(bytes.NewReader(s.a.StartTree)), nil
+	}
+	return s.CAS.Open(d)
 }
 
 // lookAt is how the blobs of a node's attempts are looked at: read, where its stored bytes are in doubt.
@@ -99,21 +181,21 @@ type mended struct {
 	cache.Store
 	placer *place.Placer
 	mu     sync.Mutex
-	at     map[digest.Digest]string
+	at     map[digest.Digest]Mend
 }
 
 func (m *mended) add(mends []Mend) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.at == nil {
-		m.at = map[digest.Digest]string{}
+		m.at = map[digest.Digest]Mend{}
 	}
 	for _, x := range mends {
-		m.at[x.Digest] = x.Path
+		m.at[x.Digest] = x
 	}
 }
 
-func (m *mended) path(d digest.Digest) (string, bool) {
+func (m *mended) mend(d digest.Digest) (Mend, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at, ok := m.at[d]
@@ -122,7 +204,7 @@ func (m *mended) path(d digest.Digest) (string, bool) {
 
 // Has implements cache.CAS.
 func (m *mended) Has(d digest.Digest) (bool, error) {
-	if _, ok := m.path(d); ok {
+	if _, ok := m.mend(d); ok {
 		return true, nil
 	}
 	return m.Store.Has(d)
@@ -130,8 +212,8 @@ func (m *mended) Has(d digest.Digest) (bool, error) {
 
 // Open implements cache.CAS. The bytes of a file that is in place were found good just before.
 func (m *mended) Open(d digest.Digest) (io.ReadCloser, error) {
-	if at, ok := m.path(d); ok {
-		return m.placer.Reader(at)
+	if at, ok := m.mend(d); ok {
+		return at.open(m.placer)
 	}
 	return m.Store.Open(d)
 }
@@ -160,7 +242,7 @@ func (b *Builder) mend(a lang.Address, mends []Mend) error {
 		return nil
 	}
 	for _, m := range mends {
-		f, err := b.Placer.Reader(m.Path)
+		f, err := m.open(b.Placer)
 		if err != nil {
 			return fmt.Errorf("store %s again: %w", m.Path, err)
 		}

@@ -287,6 +287,11 @@ func outputNamed(outputs []cache.Output, name string) cache.Output {
 
 // eachBlob calls do for the digest of every output and of every file in its trees.
 func (d *Decider) eachBlob(outputs []cache.Output, do func(digest.Digest) error) error {
+	return d.eachBlobOf(outputs, nil, do)
+}
+
+// eachBlobOf is eachBlob with listings of trees that the store has no good bytes of.
+func (d *Decider) eachBlobOf(outputs []cache.Output, listings map[digest.Digest]Mend, do func(digest.Digest) error) error {
 	for _, o := range outputs {
 		if !o.Exists {
 			continue
@@ -297,7 +302,13 @@ func (d *Decider) eachBlob(outputs []cache.Output, do func(digest.Digest) error)
 		if !o.Tree {
 			continue
 		}
-		t, err := cache.ReadTree(d.Store, o.Digest)
+		var t cache.Tree
+		var err error
+		if m, ok := listings[o.Digest]; ok {
+			t, err = cache.DecodeTree(m.Text)
+		} else {
+			t, err = cache.ReadTree(d.Store, o.Digest)
+		}
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk"
 	"github.com/ufbuild/ufbuild/cache/effect"
@@ -101,7 +103,7 @@ func (a *app) pinAll(c *lang.Campaign, old *reference.Lock, store *disk.Store) (
 func (a *app) pin(f *reference.Fetcher, r *lang.Reference, old *reference.Lock, store *disk.Store) (p reference.Pin, fetched bool, err error) {
 	known, ok := old.Pin(r.Name)
 	if ok && known.Matches(r) {
-		if _, missing, err := known.Missing(store); err != nil || !missing {
+		if _, missing, err := known.Missing(readStore{store}); err != nil || !missing {
 			return known, false, err
 		}
 	}
@@ -115,6 +117,22 @@ func (a *app) pin(f *reference.Fetcher, r *lang.Reference, old *reference.Lock, 
 		return p, true, fmt.Errorf("fetch reference.%s: it is now %s, and %s says %s\nhint: look into it; take the pin out of %s to accept what is there now", r.Name, d, executor.LockFile, was, executor.LockFile)
 	}
 	return p, true, nil
+}
+
+// readStore is a store that has what it could read to the end.
+type readStore struct{ *disk.Store }
+
+// Has implements cache.CAS.
+func (s readStore) Has(d digest.Digest) (bool, error) {
+	r, err := s.Open(d)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+		err = errors.Join(err, r.Close())
+	}
+	if cache.IsMissing(err) || cache.IsCorrupt(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // lockTemp begins the name of the lock file while it is written.

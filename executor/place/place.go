@@ -140,6 +140,9 @@ func (p *Placer) compare(at string, e *cache.Entry) State {
 	return InPlace
 }
 
+// At is the directory of an instance, below the campaign root.
+func (p *Placer) At(addr lang.Address) string { return path.Join(p.out, addr.String()) }
+
 // Find returns a file of the instance, as a path below the root, whose bytes are those of d now: it is read, whatever the stat cache
 // says of it.
 func (p *Placer) Find(addr lang.Address, outs []cache.Output, specs []OutPath, d digest.Digest) (string, bool) {

@@ -253,9 +253,18 @@ func (c *capture) masker() *Masker {
 	return NewMasker(c.mask)
 }
 
-// tree captures a snapshot of everything that matches. Directories count where they are empty or have
-// a mode of their own.
+// tree captures a snapshot of everything that matches.
 func (c *capture) tree(o Output) (cache.Output, error) {
+	tree, err := c.listing(o)
+	if err != nil {
+		return cache.Output{}, err
+	}
+	d, err := putTree(c.cas, tree)
+	return cache.Output{Name: o.Name, Tree: true, Exists: len(tree.Entries) > 0, Digest: d}, err
+}
+
+// listing stores the files of a tree and lists them. Directories count where they are empty or have a mode of their own.
+func (c *capture) listing(o Output) (cache.Tree, error) {
 	var found []*found
 	for i := range c.scan.found {
 		if f := &c.scan.found[i]; matches(o.Tree, f.path) {
@@ -276,10 +285,10 @@ func (c *capture) tree(o Output) (cache.Output, error) {
 		all[i].problems = one.out.Problems
 		return err
 	})
-	if err != nil {
-		return cache.Output{}, err
-	}
 	var tree cache.Tree
+	if err != nil {
+		return tree, err
+	}
 	for i := range all {
 		c.out.Problems = append(c.out.Problems, all[i].problems...)
 		if all[i].ok {
@@ -296,8 +305,7 @@ func (c *capture) tree(o Output) (cache.Output, error) {
 		}
 	}
 	c.compare(&tree, o.Tree)
-	d, err := putTree(c.cas, tree)
-	return cache.Output{Name: o.Name, Tree: true, Exists: len(tree.Entries) > 0, Digest: d}, err
+	return tree, nil
 }
 
 // unread captures a file without reading it, when its bytes are known and in the store. An inherited file was
