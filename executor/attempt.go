@@ -27,6 +27,7 @@ type endedMsg struct {
 	asked    bool  // the outputs wait for a person's word
 	err      error // trouble of this machine
 	duration time.Duration
+	ran      bool        // its program ran, and what it left could not be captured
 	end      agent.End   // what the agent's own words say
 	seen     cache.Usage // what was seen of its usage while it ran
 }
@@ -51,6 +52,9 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		m.err = b.settleDecision(inst, &found)
 		return m
 	}
+	if m.err = b.mayBegin(dec.Action, attempts); m.err != nil {
+		return m
+	}
 	at, err := b.begin(inst, &dec, attempts)
 	if err != nil {
 		var changed *SourceChanged
@@ -71,7 +75,12 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
 	leave()
 	m.seen = meter.stop()
-	if err != nil {
+	var kept *NotStored
+	switch {
+	case errors.As(err, &kept):
+		m.seen = budget.Fill(b.UsageLeft(at, b.workspace(dec.Action, &at), kept), m.seen)
+		return b.unsaved(m, &at, &Unstored{Ordinal: at.Ordinal, Dir: at.Workspace, Err: err})
+	case err != nil:
 		return b.spoiled(m, &at, err)
 	}
 	m.duration = captured.Duration
@@ -125,6 +134,9 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 		return at, err
 	}
 	if dec.Action.Kind == lang.Prompt {
+		if err := b.Work.takeRoom(); err != nil {
+			return at, err
+		}
 		at.Rung, at.Agent = dec.Action.Profile, b.agentOf(dec.Action, inst.Profile)
 		if at.Prompt, err = cache.PutBytes(b.Store, []byte(b.fullPrompt(dec))); err != nil {
 			return at, err
@@ -148,7 +160,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
 	captured, m.end = b.readUsage(dec.Action, captured)
 	captured.Usage = budget.Fill(captured.Usage, m.seen)
-	undeclared := b.holdToOutputs(dec.Action, &captured)
+	undeclared := holdToOutputs(b.Store, dec.Action.Sandbox, &captured)
 	at.Captured, at.State = &captured, cache.CapturedState
 	if err := b.Store.Append(cache.CapturedRecord(at.Key, at.Ordinal, captured)); err != nil {
 		return b.unsaved(m, at, err)
@@ -254,6 +266,7 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 	if errors.As(err, &idle) {
 		b.reap(at)
 	}
+	m.ran = idle == nil && changed == nil
 	if damaged(err) {
 		m.damage = err
 	}
@@ -266,7 +279,7 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 
 // unsaved reports an attempt whose records could not be written.
 func (b *Builder) unsaved(m endedMsg, at *cache.Attempt, err error) endedMsg {
-	b.Work.lose()
+	b.Work.Unaccounted()
 	at.Outcome, at.Message = cache.Infra, err.Error()
 	m.attempt, m.err = *at, err
 	return m

@@ -50,6 +50,7 @@ type Builder struct {
 	Unpaid   string                                 // why no prompt is started; "": they are
 	KeepWork bool                                   // keep workspaces
 	Reap     func(dir string)                       // removes an attempt directory
+	Room     func() error                           // says that the store has too little room to begin what costs money; nil: nobody asks
 	Grace    time.Duration                          // between SIGINT and SIGKILL
 
 	sinkMu  sync.Mutex

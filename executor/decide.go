@@ -36,6 +36,9 @@ type Decider struct {
 	// is not to be asked. nil: nobody is asked.
 	AgentSays func(*lang.Agent) string
 
+	// Noted says whether the end of an attempt is noted in its directory, so that it can be stored later. nil: never.
+	Noted func(dir string) bool
+
 	// OnBlob, when set, is told of every blob that an answer rests on. It may be called concurrently.
 	OnBlob func(digest.Digest)
 

@@ -142,10 +142,16 @@ func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
 	return n, nil
 }
 
-// standing lists the ordinals among attempts of one key that a decision may choose.
-func (v *Invalidator) standing(attempts []cache.Attempt, selected int) []int {
+// standing lists the ordinals among attempts of one key that a decision may choose, or may choose once the read one is
+// stored.
+func (v *Invalidator) standing(attempts []cache.Attempt, read int) []int {
 	var out []int
-	for _, a := range cache.Candidates(attempts, selected) {
+	for _, a := range attempts {
+		if a.Ordinal == read && a.Captured == nil && a.State == cache.Started {
+			out = append(out, a.Ordinal)
+		}
+	}
+	for _, a := range cache.Candidates(attempts, read) {
 		if _, gone := v.View.DiscardedBy(journal.Attempt{Key: a.Key, Ordinal: a.Ordinal}); !gone {
 			out = append(out, a.Ordinal)
 		}

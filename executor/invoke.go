@@ -68,7 +68,7 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		Mode: a.Mode, GitInit: a.GitInit, Sources: a.Sources, Outputs: a.Outputs, Timeout: a.Timeout, IdleTimeout: a.Idle, Grace: b.Grace,
 		Sandbox: a.Sandbox, Writable: a.Writable, Readable: a.Readable, NoNetwork: a.NoNetwork,
 	}
-	inv.Mask = b.secretValues(a)
+	inv.Mask, inv.Paid = b.secretValues(a), a.Kind == lang.Prompt
 	if err := b.StorePinned(a); err != nil {
 		return nil, err
 	}

@@ -2,12 +2,10 @@ package executor
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -115,23 +113,13 @@ func (m *meter) look() cache.Usage {
 	return agent.UsageSoFar(b)
 }
 
-// read reads the usage file when it has changed. It belongs to the agent, so it is opened with care: no link
-// is followed, and a pipe does not hold us up.
+// read reads the usage file when it has changed.
 func (m *meter) read() (b []byte, isNew bool) {
-	f, err := os.OpenFile(m.file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, false
+	b, info, ok := readLeft(m.file, m.stamp)
+	if ok {
+		m.stamp = info
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxUsage || m.stamp != nil && unchanged(info, m.stamp) {
-		return nil, false
-	}
-	if b, err = io.ReadAll(io.LimitReader(f, maxUsage)); err != nil {
-		return nil, false
-	}
-	m.stamp = info
-	return b, true
+	return b, ok
 }
 
 func unchanged(a, b os.FileInfo) bool {

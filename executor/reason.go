@@ -24,6 +24,7 @@ const (
 	NeverCached   ReasonKind = "cache = false"   // asked for in the campaign
 	Interrupted   ReasonKind = "interrupted"     // the last attempt's builder died
 	DiscardedBy   ReasonKind = "discarded there" // by a retry in another campaign that shares the store
+	NotStoredYet  ReasonKind = "not stored yet"  // an attempt ended, and what it left is only in the directory Detail: a build stores it and runs nothing
 	RunsNow       ReasonKind = "runs now"        // its attempt is under way, of a build that is alive
 )
 
@@ -61,6 +62,8 @@ func (r Reason) words() string {
 		return withFirst("stored outputs fail the contract", r.Messages) + beforeText(r.Changes)
 	case BlobMissing, BlobCorrupt:
 		return string(r.Kind) + ": " + r.Detail
+	case NotStoredYet:
+		return fmt.Sprintf("attempt %d ended and is not stored yet: a build stores it and pays nothing", r.Ordinal)
 	case NeverCached:
 		return "always runs (cache = false)"
 	case Interrupted:

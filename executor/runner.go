@@ -37,6 +37,7 @@ type Invocation struct {
 	Env   []string // "NAME=value", complete: the child gets these and nothing else
 	Stdin []byte   // what the program reads from standard input
 	Mask  []string // secret values: masked in the log on the way to disk, searched for in outputs
+	Paid  bool     // it costs money: how it ends is noted beside its workspace in room that is taken before it starts
 
 	Sources []source.File // laid at their own paths
 	Mounts  []Mount       // laid read-only under .uf/in
@@ -86,7 +87,8 @@ type OutputSpec struct {
 //
 // A cancelled context stops the process (SIGINT, Grace, SIGKILL); what it left is captured all the
 // same and StoppedBy is what [StoppedBy] says of the context. An error means the attempt did not run to a captured end:
-// *SourceChanged when an input is not what the key says, *NotStarted when no program ran, else trouble of this machine.
+// *SourceChanged when an input is not what the key says, *NotStarted when no program ran, *NotStored when it ran and
+// can still be captured, else trouble of this machine.
 type Runner interface {
 	Run(ctx context.Context, inv *Invocation, output func(p []byte)) (cache.Captured, error)
 }
@@ -94,7 +96,27 @@ type Runner interface {
 // Salvager captures what an attempt of a dead builder left in its directory.
 type Salvager interface {
 	Salvage(ctx context.Context, dir string, outputs []OutputSpec, mask []string) (cache.Captured, error)
+	// Finish captures an attempt whose end is noted as its own builder would have. It returns false, and has done
+	// nothing, where no end is noted or the workspace was written to since. With true and an error the directory is
+	// the only copy of a result, and must stay.
+	Finish(ctx context.Context, dir string, mask []string) (cache.Captured, bool, error)
 }
+
+// NotStored says that the program of an attempt ended, and that what it left could not be stored. How it ended is
+// noted: [Salvager.Finish] captures it once that is possible.
+type NotStored struct {
+	Err       error
+	Exit      int
+	Signal    string
+	StoppedBy string
+	Log       []byte // the end of what it printed
+}
+
+// Error implements error.
+func (e *NotStored) Error() string { return e.Err.Error() }
+
+// Unwrap implements the convention of package errors.
+func (e *NotStored) Unwrap() error { return e.Err }
 
 // NotStarted says that the machine failed before any program ran, so that the attempt directory holds nothing worth keeping.
 type NotStarted struct{ Err error }

@@ -420,6 +420,9 @@ func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 	switch {
 	case !s.mayStart(id):
 		s.leaveOut(ctx, id, lang.Address{})
+	case s.plan && n.result.Reason.Kind == NotStoredYet: // a build stores it, and then it is judged
+		n.result.Message, n.result.Cause = "until it is stored", n.result.Address
+		s.done(ctx, id, Unknown)
 	case s.plan:
 		s.done(ctx, id, WouldRun)
 	case s.halted != "":

@@ -154,6 +154,9 @@ func (s *scheduler) takeTrouble(ctx context.Context, m endedMsg) {
 		s.stopped(m.id)
 		return
 	}
+	var kept *Unstored
+	var full *NoRoom
+	s.nodes[m.id].result.World = errors.As(m.err, &kept) || errors.As(m.err, &full)
 	s.fail(ctx, m.id, cache.Infra, m.err.Error())
 }
 
@@ -173,6 +176,10 @@ func (s *scheduler) takeFailure(ctx context.Context, m endedMsg) {
 	at := &m.attempt
 	if at.Outcome == cache.Cancelled {
 		s.stopped(m.id)
+		return
+	}
+	if m.ran && s.graph.Node(m.id).Task.Kind == lang.Prompt { // the machine's trouble is no reason to pay once more
+		s.fail(ctx, m.id, at.Outcome, at.Message)
 		return
 	}
 	if s.halted == "" && s.triesAgain(n, inst, at) {

@@ -11,11 +11,11 @@ import (
 const shownUndeclared = 3
 
 // undeclared says in one phrase which files an attempt that ended well left or changed that are no output; "" for none.
-func (b *Builder) undeclared(c *cache.Captured) string {
+func undeclared(store cache.CAS, c *cache.Captured) string {
 	if c.Leftovers.IsZero() || c.Exit != 0 || c.StoppedBy != "" {
 		return ""
 	}
-	text, err := cache.ReadAll(b.Store, c.Leftovers, -1)
+	text, err := cache.ReadAll(store, c.Leftovers, -1)
 	if err != nil {
 		return "" // it was just put: whoever reads it next says what is wrong with the store
 	}
@@ -42,12 +42,12 @@ func (b *Builder) undeclared(c *cache.Captured) string {
 }
 
 // holdToOutputs makes undeclared files a problem where the campaign wants a strict sandbox, and a warning elsewhere.
-func (b *Builder) holdToOutputs(a *Action, c *cache.Captured) (warning string) {
-	words := b.undeclared(c)
+func holdToOutputs(store cache.CAS, sandbox string, c *cache.Captured) (warning string) {
+	words := undeclared(store, c)
 	if words == "" {
 		return ""
 	}
-	if a.Sandbox == "strict" {
+	if sandbox == "strict" {
 		c.Problems = append(c.Problems, words+"; under sandbox \"strict\" declare it, or put it below $TMPDIR")
 		return ""
 	}

@@ -21,6 +21,9 @@ func (d *Decider) reason(inst *lang.Instance, dec *Decision, attempts []cache.At
 	if seen.failing != nil {
 		return d.withChanges(Reason{Kind: FailsContract, Ordinal: seen.ordinal, Messages: seen.failing.Messages}, dec)
 	}
+	if u := d.unstored(attempts); u != nil {
+		return Reason{Kind: NotStoredYet, Ordinal: u.Ordinal, Detail: u.Dir}
+	}
 	if r, ok := lastReason(attempts); ok {
 		return d.withChanges(r, dec)
 	}

@@ -25,6 +25,7 @@ const (
 	workLock = "lock"     // held by the builder for as long as it lives
 	workList = "attempts" // one line an attempt directory: number, key, ordinal, address
 	workKept = "keep"     // there when the user asked to keep attempt directories
+	workRoom = "room"     // gives way when the disk is full, so that what was spent can be written down
 )
 
 // WorkDir is the directory of one build below the store's work directory. Attempt directories in it
@@ -37,6 +38,7 @@ type WorkDir struct {
 
 	mu   sync.Mutex
 	n    int
+	room bool // workRoom was made
 	lost bool // the end of an attempt could not be recorded: the next build does it from the list
 }
 
@@ -124,11 +126,42 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 	return filepath.Join(w.dir, name), nil
 }
 
+// workRoomSize is enough for the lines of a build in ledger and journal.
+const workRoomSize = 1 << 20
+
+// takeRoom takes room that giveRoom gives back, once. Call it before something is paid.
+func (w *WorkDir) takeRoom() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.room {
+		return nil
+	}
+	if err := effect.WriteFile(filepath.Join(w.dir, workRoom), make([]byte, workRoomSize), 0o600); err != nil {
+		return fmt.Errorf("make work directory: %w%s", err, roomHint(err))
+	}
+	w.room = true
+	return nil
+}
+
+// giveRoom gives it back.
+func (w *WorkDir) giveRoom() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = effect.Remove(filepath.Join(w.dir, workRoom)) // it is missing when nothing paid was begun
+}
+
 // lose says that an attempt has no recorded end, so that Close leaves the list for the next build.
 func (w *WorkDir) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lost = true
+}
+
+// Unaccounted says that the ledger has no line of an attempt, so that Close leaves the list for the next build. It gives
+// up the room that was taken for such a case.
+func (w *WorkDir) Unaccounted() {
+	w.lose()
+	w.giveRoom()
 }
 
 // keep marks the directory so that no later build removes what is in it.
@@ -170,7 +203,7 @@ func removeIfIdle(dir string) {
 			return
 		}
 	}
-	for _, name := range []string{workList, workKept, workLock} {
+	for _, name := range []string{workList, workKept, workRoom, workLock} {
 		_ = effect.Remove(filepath.Join(dir, name))
 	}
 	_ = effect.Remove(dir)
@@ -187,21 +220,25 @@ type Rescue struct {
 	KillStrays func(build string) // kills processes that a dead build left
 	Reap       func(dir string)
 	Mask       []string // secret values that a dead build may have passed to tasks
+	Campaign   string   // absolute root of the campaign whose values they are
 	Now        func() time.Time
-	Usage      func(cache.Attempt, cache.Captured) cache.Usage // what a salvaged attempt of an agent used; nil: unknown
-	Account    func(cache.Attempt)                             // is told of each attempt of a dead build, once it has ended or was captured; nil: nobody is
+	Usage      func(cache.Attempt, cache.Captured) cache.Usage                // what a salvaged attempt of an agent used; nil: unknown
+	Classify   func(cache.Attempt, cache.Captured) (cache.Outcome, string)    // how an attempt ended that is finished here; nil: its next decision says
+	Left       func(at cache.Attempt, ws string, kept *NotStored) cache.Usage // what an attempt used that is not stored yet; nil: unknown
+	Account    func(cache.Attempt)                                            // is told of each attempt of a dead build, once it has ended or was captured; nil: nobody is
 }
 
-// Rescued is one attempt that was found interrupted.
+// Rescued is one attempt that was found without an end.
 type Rescued struct {
 	Address lang.Address
-	Attempt cache.Attempt
+	Attempt cache.Attempt // interrupted, or captured when it had ended before its build did
+	Err     error         // why what it left still cannot be stored; nil when it is
 }
 
 // Run looks at the work directory of every build whose owner is dead. What an attempt left is
-// captured as leftovers, the attempt ends as interrupted, and its directory is removed. An attempt
-// that was captured before the crash is left to be judged by the next decision. Directories whose
-// bytes cannot be captured stay.
+// captured as leftovers, the attempt ends as interrupted, and its directory is removed. One whose program had ended is
+// captured as its own builder would have; like one that was captured before the crash it is left to be judged by the next
+// decision. Directories whose bytes cannot be captured stay.
 func (r *Rescue) Run(ctx context.Context) ([]Rescued, error) {
 	builds, err := os.ReadDir(r.Store.Workdir())
 	if os.IsNotExist(err) {
@@ -302,6 +339,9 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 		switch {
 		case a.Ordinal != l.ordinal:
 		case a.State == cache.Started:
+			if found, err := r.finish(ctx, l, a); found != nil || err != nil {
+				return found, err
+			}
 			return r.interrupted(ctx, l, a)
 		case a.Captured == nil:
 			return nil, r.uncaptured(ctx, l, a)

@@ -7,6 +7,7 @@ type Op string
 const (
 	OpCreate   Op = "create" // opens a file for writing, which may make it
 	OpWrite    Op = "write"
+	OpRewrite  Op = "rewrite" // of bytes that the file has: it needs no room
 	OpTruncate Op = "truncate"
 	OpSync     Op = "sync"
 	OpChmod    Op = "chmod"

@@ -53,6 +53,7 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpWrite, func() error { return first(f.Write([]byte("yy"))) }},
 		{OpWrite, func() error { return first(f.WriteString("yy")) }},
 		{OpWrite, func() error { return first(f.WriteAt([]byte("yy"), 0)) }},
+		{OpRewrite, func() error { return first(f.RewriteAt([]byte("yy"), 0)) }},
 		{OpWrite, func() error { return first(f.ReadFrom(strings.NewReader("yy"))) }},
 		{OpWrite, func() error { return first(WriteFd(int(h.Fd()), []byte("yy"), "file")) }},
 		{OpTruncate, func() error { return f.Truncate(0) }},

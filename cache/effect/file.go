@@ -59,8 +59,13 @@ func (f *File) Write(b []byte) (int, error) {
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
 
 // WriteAt implements io.WriterAt.
-func (f *File) WriteAt(b []byte, off int64) (int, error) {
-	if x := fault(OpWrite, f.Name()); x != nil {
+func (f *File) WriteAt(b []byte, off int64) (int, error) { return f.writeAt(OpWrite, b, off) }
+
+// RewriteAt is WriteAt over bytes that the file has already.
+func (f *File) RewriteAt(b []byte, off int64) (int, error) { return f.writeAt(OpRewrite, b, off) }
+
+func (f *File) writeAt(op Op, b []byte, off int64) (int, error) {
+	if x := fault(op, f.Name()); x != nil {
 		n := 0
 		if x.Half {
 			n, _ = f.File.WriteAt(b[:len(b)/2], off)

@@ -17,8 +17,9 @@ import (
 // ledgerDir holds the accounts across builds, beside the store: it survives a lost campaign directory.
 func (s *session) ledgerDir() string { return filepath.Join(s.store.Dir(), "ledger") }
 
-// account writes an attempt, or what a hit saved, into the ledger, and adds what ran to spent.
-func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn func(error)) func(executor.Account) {
+// account writes an attempt, or what a hit saved, into the ledger, and adds what ran to spent. lost is told of an
+// attempt that could not be written: the next build writes it.
+func (s *session) account(l *ledger.Ledger, build string, spent *costSum, lost func()) func(executor.Account) {
 	return func(acc executor.Account) {
 		e := entryOf(acc.Attempt)
 		e.Campaign, e.Build, e.Profile, e.Model, e.Pool = s.campaign.Root, build, acc.Profile, acc.Model, acc.Pool
@@ -35,9 +36,12 @@ func (s *session) account(l *ledger.Ledger, build string, spent *costSum, warn f
 		if e.Profile != "" {
 			spent.addUsage(e.Usage)
 		}
-		if err := l.Append(e); err != nil {
-			warn(err)
+		err := l.Append(e)
+		if err != nil {
+			lost()
+			err = l.Append(e) // there may be room now
 		}
+		s.app.warn(err)
 	}
 }
 

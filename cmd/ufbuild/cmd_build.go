@@ -196,7 +196,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	defer func() { a.warn(reports.close()) }()
 	b.Sink = reports.sink
 	spent := newCostSum()
-	b.Account = s.account(accounts, build, spent, a.warn)
+	b.Account = s.account(accounts, build, spent, work.Unaccounted)
 	if err := s.rescue(b, runner, accounts); err != nil { // before fund: it finds spending
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 	d.Validator = s.validator
 	return &executor.Builder{
 		Decider: d, Graph: s.base, Journal: j, Work: work,
-		Runner: runner, Reap: reap,
+		Runner: runner, Reap: reap, Room: s.room,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast, Unpaid: f.unpaid,
 		Took: s.took, KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
@@ -284,27 +284,6 @@ func (s *session) validator(act *executor.Action) contract.Validate {
 // reap removes an attempt directory. One that cannot be removed costs space and nothing else; clean
 // --workspaces lists it.
 func reap(dir string) { workspace.Reap(dir) }
-
-// rescue ends what a dead build left.
-func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accounts *ledger.Ledger) error {
-	r := executor.Rescue{
-		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now, Usage: b.SalvagedUsage, Account: s.accountDead(accounts),
-		KillStrays: func(build string) { local.KillStrays(build) }, Mask: s.passedValues(),
-	}
-	found, err := r.Run(s.app.context())
-	for _, x := range found {
-		fmt.Fprintf(s.app.err, "%s: attempt %d was interrupted; what it left is kept\n", x.Address, len(s.view.History[x.Address])+1)
-		if x.Attempt.Campaign != s.campaign.Root {
-			continue
-		}
-		rec := journal.EndedAttempt(x.Address, x.Attempt.Key, x.Attempt.Ordinal, x.Attempt.Outcome, x.Attempt.Message)
-		rec.Time, rec.Build = time.Now(), x.Attempt.Build
-		if err := b.Journal.Append(rec); err != nil {
-			return err
-		}
-	}
-	return err
-}
 
 // finishBuild reports and chooses the exit code.
 func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent *costSum, targets []graph.NodeID) error {
@@ -383,7 +362,7 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 		asked[s.graph.Node(id).Address] = true
 	}
 	code, held := exitOK, exitOK
-	over := map[lang.Address]bool{}
+	over, world := map[lang.Address]bool{}, map[lang.Address]bool{}
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		missing := r.State == executor.Failed || r.State == executor.Skipped || r.State == executor.Cancelled
@@ -396,6 +375,11 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 			continue
 		case r.State == executor.Awaiting:
 			held = max(held, exitWaiting)
+			continue
+		case r.State == executor.Failed && r.World:
+			world[r.Address], held = true, exitWorld
+			continue
+		case r.State == executor.Skipped && world[r.Cause]:
 			continue
 		}
 		switch {

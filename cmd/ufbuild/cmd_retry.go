@@ -195,7 +195,10 @@ func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
 	}
 	out := map[lang.Address]journal.Attempt{}
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.State == executor.IsFresh {
+		switch r := &sum.Nodes[i]; {
+		case r.Reason.Kind == executor.NotStoredYet:
+			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Reason.Ordinal}
+		case r.State == executor.IsFresh:
 			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
 			if !r.From.IsZero() {
 				out[r.Address] = journal.Attempt{Key: r.From, Ordinal: r.Ordinal}

@@ -142,7 +142,7 @@ var exceptions = map[string]string{
 	"executor/local/sandbox.go golang.org/x/sys/unix.Write": "words to standard error",
 	"executor/place/place.go os.OpenFile":                   "opens for reading without following a link or waiting for a pipe",
 	"executor/place/foreign.go os.OpenFile":                 "opens for reading without waiting for a pipe",
-	"executor/live.go os.OpenFile":                          "opens for reading without following a link or waiting for a pipe",
+	"executor/unstored.go os.OpenFile":                      "opens for reading without following a link or waiting for a pipe",
 	"executor/workspace/handle.go os.OpenFile":              "opens a directory",
 }
 

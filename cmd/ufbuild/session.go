@@ -205,6 +205,7 @@ func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
 		Drivers: drivers, Pins: s.lock, Own: s.own, Former: s.former, Now: time.Now, AgentVersion: s.versions.of, AgentSays: s.versions.says,
+		Noted: noted,
 	}
 }
 

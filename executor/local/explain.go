@@ -14,28 +14,19 @@ import (
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 )
 
-// enforced says under what an attempt ran: the level of its sandbox, and what was withheld by what. Both are empty
-// when no program ran.
-func (e *ending) enforced() (level string, what []string) {
-	if e.limits == nil {
-		return "", nil
-	}
-	return string(e.limits.Level), e.limits.Enforced()
-}
-
 // explain tells the log and the result which refusals the limits are to blame for, as far as a program that failed
 // printed what it was refused: the kernel keeps no list for us.
-func (e *ending) explain(log *effect.File, output func([]byte), dir string) error {
-	tail, err := logTail(log.Name())
+func (e *ending) explain(log *effect.File, output func([]byte), dir string, limits *sandbox.Limits) error {
+	tail, err := logTail(log.Name(), explainedTail)
 	if err != nil {
 		return err
 	}
-	why := refusals(tail, dir, e.limits)
+	why := refusals(tail, dir, limits)
 	e.problems = append(e.problems, why...)
 	for _, line := range why {
 		text := []byte("ufbuild: " + line + "\n")
 		if _, err := log.Write(text); err != nil {
-			return fmt.Errorf("write log: %w", err)
+			e.tail = append(e.tail, text...) // the log is not worth the outputs
 		}
 		if output != nil {
 			output(text)
@@ -50,7 +41,8 @@ const (
 	explainedMost = 5
 )
 
-func logTail(path string) (string, error) {
+// logTail reads the end of a log, of at most size bytes.
+func logTail(path string, size int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read log: %w", err)
@@ -60,7 +52,7 @@ func logTail(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read log: %w", err)
 	}
-	b := make([]byte, min(st.Size(), explainedTail))
+	b := make([]byte, min(st.Size(), size))
 	n, err := readAt(f, b, st.Size()-int64(len(b)))
 	return string(b[:n]), err
 }

@@ -35,7 +35,9 @@ type ending struct {
 	stoppedBy string
 	duration  time.Duration
 	problems  []string
-	limits    *sandbox.Limits // what was enforced; nil when no program ran
+	sandbox   string   // the level under which it ran; "" when no program ran
+	enforced  []string // what was withheld by what
+	tail      []byte   // the end of what it printed, as far as its log had no room for it
 }
 
 // process is the running program of one attempt.
@@ -98,9 +100,9 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	if err != nil {
 		return end, err
 	}
-	end.duration, end.limits = time.Since(begin), limits
+	end.duration, end.sandbox, end.enforced = time.Since(begin), string(limits.Level), limits.Enforced()
 	if end.exit != 0 && !limits.None() {
-		return end, end.explain(log, output, dir)
+		return end, end.explain(log, output, dir, limits)
 	}
 	return end, nil
 }
@@ -250,7 +252,9 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	if logErr != nil {
 		return ending{}, fmt.Errorf("write log: %w", logErr)
 	}
-	return p.ending(status), nil
+	end := p.ending(status)
+	end.tail = s.missing()
+	return end, nil
 }
 
 // ending reads a wait status.

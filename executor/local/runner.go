@@ -108,17 +108,17 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 			return cache.Captured{}, idle(err)
 		}
 	}
+	note := workspace.NewNote(inv.Dir, laid, outputs(inv.Outputs), inv.Mask)
+	if inv.Paid {
+		if err := note.Reserve(); err != nil {
+			return cache.Captured{}, idle(err)
+		}
+	}
 	end, err := r.run(ctx, inv, filepath.Join(inv.Dir, workspace.Dir), output)
 	if err != nil {
 		return cache.Captured{}, err
 	}
-	// Whatever stopped the attempt, its bytes are paid for.
-	inv.Enter(event.Capture)
-	taken, err := workspace.Capture(context.WithoutCancel(ctx), inv.Dir, r.cas, laid, outputs(inv.Outputs), inv.Mask)
-	if err != nil {
-		return cache.Captured{}, err
-	}
-	return r.captured(inv.Dir, end, taken)
+	return r.take(context.WithoutCancel(ctx), inv, note, laid, end)
 }
 
 // initGit makes the workspace a repository, with the git that the task would find.
@@ -148,21 +148,20 @@ func (r *Runner) Salvage(ctx context.Context, dir string, specs []executor.Outpu
 
 // captured puts together what is known of an ended attempt, and stores its log.
 func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cache.Captured, error) {
-	log, err := r.log(dir)
+	log, err := r.log(dir, end.tail)
 	if err != nil {
 		return cache.Captured{}, err
 	}
-	level, enforced := end.enforced()
 	return cache.Captured{
 		Exit: end.exit, Signal: end.signal, StoppedBy: end.stoppedBy, Duration: end.duration,
 		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated, Given: taken.Given,
-		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local", Sandbox: level, Enforced: enforced,
+		Problems: append(end.problems, taken.Problems...), Log: log, Where: "local", Sandbox: end.sandbox, Enforced: end.enforced,
 	}, nil
 }
 
 // log stores the log of an attempt, which is missing when it died before its program started.
-func (r *Runner) log(dir string) (digest.Digest, error) {
-	d, err := workspace.PutLog(r.cas, filepath.Join(dir, workspace.Log))
+func (r *Runner) log(dir string, tail []byte) (digest.Digest, error) {
+	d, err := workspace.PutLog(r.cas, filepath.Join(dir, workspace.Log), tail)
 	if errors.Is(err, os.ErrNotExist) {
 		return digest.Digest{}, nil
 	}

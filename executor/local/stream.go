@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -18,7 +19,11 @@ type stream struct {
 	mask   *workspace.Masker
 	output func([]byte)
 	heed   func() // called for everything that is heard
-	done   chan error
+	done   chan struct{}
+
+	bad  error  // why the log takes no more: what comes is held, as far as there is room
+	held []byte // the end of what the log did not take, at most workspace.MaxTail bytes
+	lost int64  // bytes before it that nobody has
 }
 
 func openStream(log *effect.File, inv *executor.Invocation, output func([]byte)) (*stream, error) {
@@ -46,44 +51,69 @@ func (s *stream) read() {
 	if s.pipe == nil {
 		return
 	}
-	s.done = make(chan error, 1)
-	go func() { s.done <- s.copy() }()
+	s.done = make(chan struct{})
+	go s.copy()
 }
 
 // pieceSize is how much is read at once: what a pipe holds.
 const pieceSize = 64 << 10
 
-// copy passes everything on until the pipe ends, and returns the first trouble with the log. It reads on
-// after trouble, or the program would wait for us.
-func (s *stream) copy() error {
-	var bad error
+// copy passes everything on until the pipe ends.
+func (s *stream) copy() {
+	defer close(s.done)
 	buf := make([]byte, pieceSize)
 	for {
 		n, err := s.pipe.Read(buf)
 		if n > 0 && s.heed != nil {
 			s.heed()
 		}
-		if e := s.pass(buf[:n], err != nil); e != nil && bad == nil {
-			bad = e
-		}
+		s.pass(buf[:n], err != nil)
 		if err != nil {
-			return bad
+			return
 		}
 	}
 }
 
-func (s *stream) pass(p []byte, last bool) error {
+func (s *stream) pass(p []byte, last bool) {
 	if !s.mask.Empty() {
 		p = s.mask.Next(p, last)
 	}
 	if len(p) == 0 {
-		return nil
+		return
 	}
 	if s.output != nil {
 		s.output(p)
 	}
-	_, err := s.log.Write(p)
-	return err
+	if s.bad == nil {
+		var n int
+		n, s.bad = s.log.Write(p)
+		p = p[n:]
+	}
+	if s.bad != nil {
+		s.hold(p)
+	}
+}
+
+// holdRoom leaves room in the tail for the words before it.
+const holdRoom = workspace.MaxTail - 256
+
+// hold keeps the end of what the log does not take. The log is not worth the outputs, and how an agent ended is
+// in its last words.
+func (s *stream) hold(p []byte) {
+	s.held = append(s.held, p...)
+	if over := len(s.held) - holdRoom; over > 0 {
+		s.lost += int64(over)
+		s.held = append(s.held[:0], s.held[over:]...)
+	}
+}
+
+// missing is what stands behind the log in what is stored: what it did not take, after a line that says how much
+// is missing. Call it after finish.
+func (s *stream) missing() []byte {
+	if s.bad == nil {
+		return nil
+	}
+	return append(fmt.Appendf(nil, "\nufbuild: %d bytes of this log are missing here: %v\n", s.lost, s.bad), s.held...)
 }
 
 // drainTime is how long the pipe may stay open once everything that could write to it was killed. Only
@@ -102,5 +132,6 @@ func (s *stream) finish() error {
 	if err := s.pipe.SetReadDeadline(time.Now().Add(drainTime)); err != nil {
 		return err
 	}
-	return <-s.done
+	<-s.done
+	return nil
 }

@@ -71,6 +71,11 @@ func (f *Fake) Salvage(_ context.Context, dir string, outputs []executor.OutputS
 	return f.capture(dir, nil, outputs, mask, FakeEnd{Exit: -1})
 }
 
+// Finish implements executor.Salvager: the end of a fake is never noted.
+func (f *Fake) Finish(context.Context, string, []string) (cache.Captured, bool, error) {
+	return cache.Captured{}, false, nil
+}
+
 // leave writes what the program leaves.
 func (e *FakeEnd) leave(dir string, mask []string, output func([]byte)) error {
 	for path, text := range e.Files {
@@ -99,7 +104,7 @@ func (f *Fake) capture(dir string, laid *workspace.Laid, outputs []executor.Outp
 	if err != nil {
 		return cache.Captured{}, err
 	}
-	log, err := workspace.PutLog(f.Store, filepath.Join(dir, workspace.Log))
+	log, err := workspace.PutLog(f.Store, filepath.Join(dir, workspace.Log), nil)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return cache.Captured{}, err
 	}

@@ -47,9 +47,9 @@ func (r *fdReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// PutLog stores the file at path, the log of an attempt; a log that does not exist is empty. Secrets
-// were masked when it was written.
-func PutLog(cas cache.CAS, path string) (digest.Digest, error) {
+// PutLog stores the file at path, the log of an attempt, with the words behind it that it had no room for; a log
+// that does not exist is empty. Secrets were masked when it was written.
+func PutLog(cas cache.CAS, path string, tail []byte) (digest.Digest, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return digest.Digest{}, wrap("read log", path, err)
@@ -58,6 +58,9 @@ func PutLog(cas cache.CAS, path string) (digest.Digest, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return digest.Digest{}, wrap("read log", path, err)
+	}
+	if len(tail) > 0 {
+		return cas.Put(behind(fd, tail))
 	}
 	d, _, err := putFile(cas, fd, st.Size, nil)
 	return d, err

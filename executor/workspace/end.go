@@ -1,0 +1,227 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
+)
+
+// Names of what lies beside a workspace so that another process can capture it as its own builder would.
+const (
+	givenFile = "given" // what was laid and what is to be captured, written before the program starts
+	endFile   = "end"   // how the program ended, in room that was taken before it started
+)
+
+// endRoom is how much room is taken for the note of an end, in bytes. MaxTail of it is for the log.
+const endRoom = MaxTail + 32<<10
+
+// MaxTail is how much of the end of a log is noted for which the log had no room. Agents say how they ended and
+// what they took in their last line.
+const MaxTail = 128 << 10
+
+// End is how the program of an attempt ended. It is noted when nothing of it lives any more and before anything is
+// captured, so that what it left can be captured later, should that be impossible now.
+type End struct {
+	Exit      int           `json:"exit"`
+	Signal    string        `json:"signal,omitempty"`
+	StoppedBy string        `json:"stopped_by,omitempty"`
+	Duration  time.Duration `json:"duration,omitempty"`
+	Problems  []string      `json:"problems,omitempty"`
+	Sandbox   string        `json:"sandbox,omitempty"`
+	Enforced  []string      `json:"enforced,omitempty"`
+	Boot      string        `json:"boot,omitempty"` // of the kernel under which it was noted
+	Durable   bool          `json:"durable,omitempty"`
+	// Seal is what stat says of everything that is to be captured: who finds the same knows that nobody wrote since.
+	Seal digest.Digest `json:"seal"`
+	// Tail stands behind the log in what is stored: the words that the log had no room for. At most MaxTail bytes.
+	Tail []byte `json:"-"`
+}
+
+// Note writes what another process needs to capture a workspace. Its methods are for one goroutine.
+type Note struct {
+	attempt string
+	given   given
+}
+
+// given is what a capture has to know that is not in the workspace.
+type given struct {
+	Outputs []Output `json:"outputs"`
+	Masks   int      `json:"masks,omitempty"` // how many values the builder looked for
+	Laid    laidText `json:"laid"`
+}
+
+// NewNote prepares the note beside the workspace of attempt. Nothing is written yet; the values of mask never are.
+func NewNote(attempt string, laid *Laid, outputs []Output, mask []string) *Note {
+	return &Note{attempt: attempt, given: given{Outputs: outputs, Masks: len(mask), Laid: laid.text()}}
+}
+
+// Reserve writes what is known before the program starts, and takes the room for how it ends: a full disk cannot
+// keep us from noting that.
+func (n *Note) Reserve() error {
+	text, err := json.Marshal(n.given)
+	if err != nil {
+		panic("BUG: a note does not encode: " + err.Error())
+	}
+	for _, f := range []File{{Path: givenFile, Bytes: text}, {Path: endFile, Bytes: make([]byte, endRoom)}} {
+		if err := effect.WriteFile(filepath.Join(n.attempt, f.Path), f.Bytes, 0o600); err != nil {
+			return wrap("make workspace", f.Path, unwrap(err))
+		}
+	}
+	return nil
+}
+
+// Write notes the end and seals the workspace as it is now. durable makes everything in it durable first, so that the
+// note holds when the machine stops as well; that may take long on a busy disk.
+func (n *Note) Write(e End, durable bool) error {
+	seal, err := sealOf(n.attempt, n.given.Outputs)
+	if err != nil {
+		return err
+	}
+	if durable {
+		if err := n.sync(); err != nil {
+			return err
+		}
+	}
+	e.Seal, e.Durable, e.Boot = seal, durable, bootID()
+	f, err := effect.OpenFile(filepath.Join(n.attempt, endFile), os.O_WRONLY, 0o600)
+	if err != nil {
+		return wrap("note end", endFile, unwrap(err))
+	}
+	_, err = f.RewriteAt(e.encode(), 0)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("note end: %w", err)
+	}
+	return nil
+}
+
+// sync makes what is on the file system of the attempt durable.
+func (n *Note) sync() error {
+	h, err := openDir(n.attempt)
+	if err != nil {
+		return wrap("note end", n.attempt, unwrap(err))
+	}
+	defer h.Close()
+	return effect.Do(effect.OpSync, n.attempt, func() error { return unix.Syncfs(int(h.Fd())) })
+}
+
+// encode is a line with a digest and two lengths, the end as JSON, the tail.
+func (e *End) encode() []byte {
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic("BUG: an end does not encode: " + err.Error())
+	}
+	body := append(text, e.Tail...)
+	return append(fmt.Appendf(nil, "%s %d %d\n", digest.Of(body), len(text), len(e.Tail)), body...)
+}
+
+// ReadEnd returns the end that is noted beside the workspace of attempt; false for none, or for a note that was cut
+// short.
+func ReadEnd(attempt string) (End, bool) {
+	b, err := os.ReadFile(filepath.Join(attempt, endFile))
+	if err != nil {
+		return End{}, false
+	}
+	head, rest, _ := bytes.Cut(b, []byte{'\n'})
+	var sum string
+	var text, tail int
+	if n, err := fmt.Sscanf(string(head), "%s %d %d", &sum, &text, &tail); n != 3 || err != nil {
+		return End{}, false
+	}
+	d, err := digest.Parse(sum)
+	if err != nil || text < 0 || tail < 0 || text+tail > len(rest) || d != digest.Of(rest[:text+tail]) {
+		return End{}, false
+	}
+	var e End
+	if json.Unmarshal(rest[:text], &e) != nil {
+		return End{}, false
+	}
+	e.Tail = rest[text : text+tail]
+	return e, true
+}
+
+// ErrMasks says that a workspace cannot be captured by who does not know the secret values its builder looked for.
+var ErrMasks = errors.New("the secret values that its program got are not set here\nhint: build the campaign that ran it, with its environment")
+
+// Finish captures a workspace whose end is noted, as its own builder would have. It returns false when no end is
+// noted, or when it cannot be shown that the workspace is what it was then. mask are the secret values.
+func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (Captured, End, bool, error) {
+	e, ok := ReadEnd(attempt)
+	if !ok || e.Boot != bootID() && !e.Durable {
+		return Captured{}, e, false, nil
+	}
+	g, ok := readGiven(attempt)
+	if !ok {
+		return Captured{}, e, false, nil
+	}
+	seal, err := sealOf(attempt, g.Outputs)
+	if err != nil || seal != e.Seal {
+		return Captured{}, e, false, err
+	}
+	if len(mask) < g.Masks {
+		return Captured{}, e, true, ErrMasks
+	}
+	taken, err := Capture(ctx, attempt, cas, g.Laid.laid(), g.Outputs, mask)
+	return taken, e, true, err
+}
+
+func readGiven(attempt string) (given, bool) {
+	var g given
+	b, err := os.ReadFile(filepath.Join(attempt, givenFile))
+	return g, err == nil && json.Unmarshal(b, &g) == nil
+}
+
+// sealOf digests what stat says of a workspace. Of directories only their names and modes count: what is in them
+// speaks for itself, and looking into one that its maker closed changes its times.
+func sealOf(attempt string, outputs []Output) (digest.Digest, error) {
+	h, err := openDir(filepath.Join(attempt, Dir))
+	if err != nil {
+		return digest.Digest{}, wrap("read workspace", Dir, unwrap(err))
+	}
+	defer h.Close()
+	s := scanner{dir: int(h.Fd()), force: true, enter: func(string) bool { return true }}
+	if err := s.scan(); err != nil {
+		return digest.Digest{}, err
+	}
+	for _, o := range outputs { // those that a scan leaves out
+		f := found{path: o.Path}
+		if o.Path != "" && unix.Fstatat(s.dir, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			s.found = append(s.found, f)
+		}
+	}
+	var text bytes.Buffer
+	for i := range s.found {
+		f := &s.found[i]
+		st := stampFrom(&f.st)
+		if f.kind() == unix.S_IFDIR {
+			st = stamp{mode: st.mode}
+		}
+		fmt.Fprintf(&text, "%q %d %d %d %d %o\n", f.path, st.ino, st.size, st.mtime, st.ctime, st.mode)
+	}
+	return digest.Of(text.Bytes()), nil
+}
+
+// bootID is the kernel's name for the time since it started.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(b))
+}
+
+// behind is a file with more bytes behind it.
+func behind(fd int, more []byte) io.Reader {
+	return io.MultiReader(&fdReader{fd: fd}, bytes.NewReader(more))
+}

@@ -1,0 +1,134 @@
+package workspace
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/mem"
+	"github.com/ufbuild/ufbuild/executor/source"
+)
+
+// ended lays a workspace, changes it as a task would, and notes the end.
+func ended(t *testing.T, store cache.CAS, mask ...string) (dir string, note *Note, want Captured) {
+	t.Helper()
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a"), []byte("a"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "b"), []byte("b"), 0o644))
+	dir = filepath.Join(t.TempDir(), "1")
+	laid, err := Materialize(dir, store, Spec{Root: root, Sources: []source.File{
+		{Path: "a", Digest: digest.Of([]byte("a")), Mode: 0o644}, {Path: "b", Digest: digest.Of([]byte("b")), Mode: 0o644},
+	}})
+	require.NoError(t, err)
+	outputs := []Output{{Name: "t", Tree: []string{"*"}}, {Name: "kept", Path: ".uf/usage.json"}}
+	note = NewNote(dir, laid, outputs, mask)
+	require.NoError(t, note.Reserve())
+	_, ok := ReadEnd(dir)
+	require.False(t, ok, "it has not ended")
+	ws := filepath.Join(dir, Dir)
+	require.NoError(t, os.Remove(filepath.Join(ws, "b")))
+	require.NoError(t, os.WriteFile(filepath.Join(ws, "new"), []byte("new"), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(ws, ".uf"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(ws, ".uf/usage.json"), []byte("{}"), 0o600))
+	require.NoError(t, note.Write(End{Exit: 3, Signal: "SIGINT", Tail: []byte("last words\n")}, false))
+	want, err = Capture(context.Background(), dir, store, laid, outputs, mask)
+	require.NoError(t, err)
+	return dir, note, want
+}
+
+// TestFinish wants of another process what the builder itself would have captured, deletions included.
+func TestFinish(t *testing.T) {
+	store := mem.New(t.TempDir())
+	dir, _, want := ended(t, store)
+	got, end, ok, err := Finish(context.Background(), dir, store, nil)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, want, got)
+	require.NotEmpty(t, got.Given, "what was deleted of the sources is known")
+	require.Equal(t, 3, end.Exit)
+	require.Equal(t, "SIGINT", end.Signal)
+	require.Equal(t, "last words\n", string(end.Tail))
+}
+
+// TestFinishDoubts wants nothing of a workspace that may not be what it was when the program ended.
+func TestFinishDoubts(t *testing.T) {
+	at := func(names ...string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			for _, name := range names {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
+			}
+		}
+	}
+	for name, spoil := range map[string]func(*testing.T, string){
+		"a file was written":  at("ws/a"),
+		"a file was added":    at("ws/c"),
+		"the usage was":       at("ws/.uf/usage.json"),
+		"what was laid":       at("given"),
+		"a file was removed":  func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "ws/new"))) },
+		"a mode was changed":  func(t *testing.T, dir string) { require.NoError(t, os.Chmod(filepath.Join(dir, "ws/new"), 0o755)) },
+		"the same bytes came": func(t *testing.T, dir string) { putAgain(t, filepath.Join(dir, "ws/new")) },
+		"the note was cut short": func(t *testing.T, dir string) {
+			b, err := os.ReadFile(filepath.Join(dir, endFile))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, endFile), b[:100], 0o600))
+		},
+		"the machine stopped": func(t *testing.T, dir string) {
+			e, ok := ReadEnd(dir)
+			require.True(t, ok)
+			e.Boot = "another"
+			require.NoError(t, os.WriteFile(filepath.Join(dir, endFile), e.encode(), 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := mem.New(t.TempDir())
+			dir, _, _ := ended(t, store)
+			spoil(t, dir)
+			_, _, ok, err := Finish(context.Background(), dir, store, nil)
+			require.NoError(t, err)
+			require.False(t, ok)
+		})
+	}
+}
+
+func putAgain(t *testing.T, path string) {
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path+".new", b, 0o600))
+	require.NoError(t, os.Rename(path+".new", path))
+}
+
+// TestFinishDurable trusts a note across a stop of the machine when everything was made durable before it.
+func TestFinishDurable(t *testing.T) {
+	store := mem.New(t.TempDir())
+	dir, note, want := ended(t, store)
+	require.NoError(t, note.Write(End{}, true))
+	e, ok := ReadEnd(dir)
+	require.True(t, ok)
+	e.Boot = "another"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, endFile), e.encode(), 0o600))
+	got, _, ok, err := Finish(context.Background(), dir, store, nil)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, want, got)
+}
+
+// TestFinishMasks leaves a workspace alone that may hold secrets which the caller does not know.
+func TestFinishMasks(t *testing.T) {
+	store := mem.New(t.TempDir())
+	dir, _, want := ended(t, store, "sesame-open")
+	_, _, ok, err := Finish(context.Background(), dir, store, nil)
+	require.True(t, ok)
+	require.ErrorIs(t, err, ErrMasks)
+	got, _, ok, err := Finish(context.Background(), dir, store, []string{"sesame-open"})
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, want, got)
+	text, err := os.ReadFile(filepath.Join(dir, givenFile))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "sesame", "the values are written nowhere")
+}
