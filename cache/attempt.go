@@ -155,6 +155,8 @@ type Attempt struct {
 
 	StartedAt, EndedAt time.Time // display only
 
+	From *From // of an attempt that another machine made; nil for those made here
+
 	State    State
 	Captured *Captured // nil until captured
 	Outcome  Outcome   // set when ended

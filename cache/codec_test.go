@@ -18,7 +18,8 @@ func samples() []Record {
 	d := digest.Of([]byte("blob"))
 	return []Record{
 		StartedRecord(Attempt{Key: k, Ordinal: 1, Address: "task.a[\"x\"]", Campaign: "/c", Build: "b", Manifest: d, Prompt: d, Reason: "<é>\n",
-			Feedback: d, Rung: "r", Agent: Agent{Adapter: "a", Model: "m", Pool: "p", Version: "v"}, Owner: Owner{PID: 1, BootID: "b", StartTime: 2}, Workspace: "/w", StartedAt: now}),
+			Feedback: d, Rung: "r", Agent: Agent{Adapter: "a", Model: "m", Pool: "p", Version: "v"}, Owner: Owner{PID: 1, BootID: "b", StartTime: 2}, Workspace: "/w", StartedAt: now,
+			From: &From{Remote: "grpc://r", Producer: "p", Origin: "o", Signer: "s"}}),
 		CapturedRecord(k, 2, Captured{Exit: -1, Signal: "SIGKILL", StoppedBy: "idle", Outputs: []Output{{Name: "o", Exists: true, Tree: true,
 			Digest: d, Mode: 0o755}}, Leftovers: d, LeftoversTruncated: true, Given: d, Log: d, Usage: Usage{InputTokens: &n, CachedTokens: &n,
 			OutputTokens: &n, CostUSD: &cost, Model: "m", Session: "s", AtLeast: true}, Kept: []Output{{Name: "k"}}, Duration: 3, Problems: []string{"p"}, Sandbox: "s", Enforced: []string{"e"}, Where: "w"}),
@@ -32,7 +33,7 @@ func samples() []Record {
 // A new field must be in the samples, or the fast decoder could forget it unseen.
 func TestSamplesAreFull(t *testing.T) {
 	r := samples()
-	for _, part := range []any{*r[0].Start, r[0].Start.Owner, r[0].Start.Agent, *r[1].Captured, r[1].Captured.Usage, r[1].Captured.Outputs[0],
+	for _, part := range []any{*r[0].Start, *r[0].Start.From, r[0].Start.Owner, r[0].Start.Agent, *r[1].Captured, r[1].Captured.Usage, r[1].Captured.Outputs[0],
 		*r[2].End, *r[3].Verdict, *r[4].Discard} {
 		v := reflect.ValueOf(part)
 		for i := range v.NumField() {

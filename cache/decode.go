@@ -75,6 +75,25 @@ func (d *decoder) start(s *Start) {
 			d.owner(&s.Owner)
 		case "workspace":
 			s.Workspace = d.string()
+		case "from":
+			s.From = once(d, s.From, d.from)
+		default:
+			d.odd = true
+		}
+	})
+}
+
+func (d *decoder) from(f *From) {
+	d.object(func(name string) {
+		switch name {
+		case "remote":
+			f.Remote = d.string()
+		case "producer":
+			f.Producer = d.string()
+		case "origin":
+			f.Origin = d.string()
+		case "signer":
+			f.Signer = d.string()
 		default:
 			d.odd = true
 		}

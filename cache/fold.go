@@ -164,7 +164,7 @@ func (f *folding) setStart(a *Attempt) {
 	s := f.start.Start
 	a.Address, a.Campaign, a.Build = s.Address, s.Campaign, s.Build
 	a.Manifest, a.Prompt, a.Feedback = s.Manifest, s.Prompt, s.Feedback
-	a.Reason, a.Rung, a.Agent, a.Owner, a.Workspace = s.Reason, s.Rung, s.Agent, s.Owner, s.Workspace
+	a.Reason, a.Rung, a.Agent, a.Owner, a.Workspace, a.From = s.Reason, s.Rung, s.Agent, s.Owner, s.Workspace, s.From
 	a.StartedAt = f.start.At
 }
 

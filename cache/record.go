@@ -29,6 +29,7 @@ type Start struct {
 	Agent     Agent         `json:"agent,omitzero"`
 	Owner     Owner         `json:"owner,omitzero"`
 	Workspace string        `json:"workspace,omitempty"`
+	From      *From         `json:"from,omitempty"`
 }
 
 // End is how an attempt ended.
@@ -57,7 +58,7 @@ type Record struct {
 func StartedRecord(a Attempt) Record {
 	return Record{Kind: KindStarted, Key: a.Key, Ordinal: a.Ordinal, At: a.StartedAt, Start: &Start{
 		Address: a.Address, Campaign: a.Campaign, Build: a.Build, Manifest: a.Manifest, Prompt: a.Prompt, Reason: a.Reason,
-		Feedback: a.Feedback, Rung: a.Rung, Agent: a.Agent, Owner: a.Owner, Workspace: a.Workspace,
+		Feedback: a.Feedback, Rung: a.Rung, Agent: a.Agent, Owner: a.Owner, Workspace: a.Workspace, From: a.From,
 	}}
 }
 

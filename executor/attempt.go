@@ -106,12 +106,13 @@ func (b *Builder) lockKey(ctx context.Context, a lang.Address, k cache.Key) (rel
 	return b.Store.Lock(ctx, k)
 }
 
-// madeMeanwhile looks again under the lock: another address with the same manifest, or another
-// process that shares the store, may have made the attempt while this one waited.
+// madeMeanwhile looks again under the lock: another address with the same manifest, another process that
+// shares the store, or another machine may have made the attempt while this one waited.
 func (b *Builder) madeMeanwhile(ctx context.Context, inst *lang.Instance, dec Decision, attempts []cache.Attempt) (Decision, bool) {
-	if len(attempts) == 0 || !inst.Cache {
+	if len(attempts) == 0 && b.Shared == nil || !inst.Cache {
 		return dec, false
 	}
+	dec.locked = true
 	b.lookUp(ctx, inst, &dec)
 	return dec, dec.Answer == Fresh
 }
@@ -187,6 +188,7 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	if err := b.end(dec, at); err != nil {
 		return b.unsaved(m, at, err)
 	}
+	b.share(inst, at, m.verdict.Pass || m.asked)
 	m.err = b.putInPlace(inst, dec, at)
 	b.reap(at)
 	m.attempt = *at

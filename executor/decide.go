@@ -21,6 +21,7 @@ import (
 type Decider struct {
 	Campaign *lang.Campaign
 	Store    cache.Store
+	Shared   Shared        // what other machines made; nil: nothing is asked for
 	View     *journal.View // as of the start
 	Sources  *source.Files
 	Placer   *place.Placer
@@ -82,6 +83,7 @@ type Decision struct {
 	Diagnostics lang.Diagnostics // Broken
 	Err         error            // Broken
 	doubted     bool             // all its bytes are read before they are believed
+	locked      bool             // the key's lock is held
 }
 
 // Decide says whether the instance is fresh, given what its dependencies left.
@@ -102,8 +104,14 @@ func (d *Decider) Decide(ctx context.Context, inst *lang.Instance, up *upstream)
 	return dec
 }
 
-// lookUp fills in the answer for a known key.
+// lookUp fills in the answer for a known key: from the store here, and where that has none from what other machines made.
 func (d *Decider) lookUp(ctx context.Context, inst *lang.Instance, dec *Decision) {
+	d.lookHere(ctx, inst, dec)
+	d.lookElsewhere(ctx, inst, dec)
+}
+
+// lookHere fills in the answer from the store.
+func (d *Decider) lookHere(ctx context.Context, inst *lang.Instance, dec *Decision) {
 	attempts, err := d.Store.Attempts(dec.Key)
 	if err != nil {
 		dec.Answer, dec.Err = Broken, err

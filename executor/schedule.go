@@ -105,7 +105,7 @@ func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, e
 	s.want(targets)
 	s.emit(event.Event{Kind: event.BuildStarted, Total: len(s.order)})
 	s.loadPauses()
-	for range runtime.GOMAXPROCS(0) {
+	for range s.b.deciders() {
 		go s.decideAll(ctx)
 	}
 	for _, id := range s.order {
@@ -305,6 +305,25 @@ func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
 	return up
 }
 
+// whereFound says where an attempt came from that this campaign had not selected.
+func whereFound(at cache.Attempt) string {
+	if at.From == nil {
+		return "the store"
+	}
+	return at.From.Remote
+}
+
+// waitingDeciders is how many decisions may wait for what other machines made: each takes a round trip or more.
+const waitingDeciders = 16
+
+// deciders is how many nodes are decided at a time.
+func (b *Builder) deciders() int {
+	if b.Shared != nil {
+		return max(waitingDeciders, runtime.GOMAXPROCS(0))
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // decideAll is a worker: it decides until there is nothing to decide. A build keeps the records that
 // a decision asks for before the decision counts.
 func (s *scheduler) decideAll(ctx context.Context) {
@@ -384,14 +403,15 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	}
 	s.noteDiffer(id)
 	if dec.Attempt.Key != dec.Key {
-		n.result.From = dec.Attempt.Key
+		n.result.From = &dec.Attempt.Key
 	}
+	n.result.Where = dec.Attempt.From
 	n.left = leftBy(dec.Action, dec.Attempt)
 	n.placed, n.placedAt = dec.Attempt.Captured.Outputs, s.b.Now()
 	sel, ok := s.b.View.Selected[dec.Action.Address]
 	if !ok || sel.Key != dec.Attempt.Key || sel.Ordinal != dec.Attempt.Ordinal {
 		n.result.Found = true
-		s.records.selected(dec.Action.Address, dec.Attempt, "found in the store")
+		s.records.selected(dec.Action.Address, dec.Attempt, "found in "+whereFound(dec.Attempt))
 	} else if _, was := s.b.View.Skipped[dec.Action.Address]; was {
 		s.records.selected(dec.Action.Address, dec.Attempt, sel.Reason) // not skipped any more
 	}

@@ -96,7 +96,7 @@ type NodeResult struct {
 	State    State
 	Reason   Reason        // why it ran or would run; Unknown: what speaks for a run whatever Cause leaves
 	Key      cache.Key     // zero while unknown
-	From     cache.Key     // IsFresh: the attempt's own key, where a person chose one of another key
+	From     *cache.Key    // IsFresh: the attempt's own key, where a person chose one of another key; else nil
 	Manifest []byte        // plan only: what the key is the digest of
 	Inflows  []Inflow      // plan only: what in1, in2, … of the manifest are
 	Compared []Compared    // plan only: what contracts compare with
@@ -111,6 +111,7 @@ type NodeResult struct {
 	Found    bool          // IsFresh by an attempt that this campaign had not selected
 	Restored bool          // IsFresh, and outputs were or would be put in place
 	Differ   []string      // paths that were missing or edited
+	Where    *cache.From   // IsFresh by an attempt that another machine made; nil for those made here
 	Warnings []string
 	Duration time.Duration // of the attempts made in this build
 	Diags    lang.Diagnostics

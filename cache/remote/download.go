@@ -10,6 +10,8 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/ufbuild/ufbuild/cache"
 )
 
 // MissingError says that the server does not have a blob.
@@ -32,6 +34,9 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("download %s: the remote sent other bytes: %s", e.Digest, e.Detail)
 }
 
+// Is makes it a cache.ErrPoisoned.
+func (e *CorruptError) Is(target error) bool { return target == cache.ErrPoisoned }
+
 // Read fetches blobs and calls each for every one with its verified bytes, from several goroutines and in any order. Small
 // ones travel together; each reads a large one as a stream, whose last Read fails when the bytes are not those of the digest,
 // and must then forget what it read. It stops at the first error: a *MissingError, a *CorruptError, that of each, or the
@@ -39,7 +44,11 @@ func (e *CorruptError) Error() string {
 func (c *Client) Read(ctx context.Context, digests []Digest, each func(Digest, io.Reader) error) error {
 	var work [][]Digest
 	var small []Digest
-	for _, d := range unique(digests) {
+	rest, err := giveEmpty(c.function, digests, each)
+	if err != nil {
+		return err
+	}
+	for _, d := range unique(rest) {
 		if d.Size+perBlob <= c.batchBytes() && !c.noBatchRead.Load() {
 			small = append(small, d)
 		} else {
@@ -53,6 +62,15 @@ func (c *Client) Read(ctx context.Context, digests []Digest, each func(Digest, i
 		}
 		return c.readBatch(ctx, some, each)
 	})
+}
+
+// giveEmpty hands the empty blob to each, if it is asked for, and returns the other digests.
+func giveEmpty(f Function, digests []Digest, each func(Digest, io.Reader) error) ([]Digest, error) {
+	rest := notEmpty(f, digests)
+	if len(rest) == len(digests) {
+		return rest, nil
+	}
+	return rest, each(f.Of(nil), bytes.NewReader(nil))
 }
 
 func (c *Client) readEach(ctx context.Context, digests []Digest, each func(Digest, io.Reader) error) error {

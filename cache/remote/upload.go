@@ -52,8 +52,20 @@ func (b Blob) read() ([]byte, error) {
 	return all.Bytes(), err
 }
 
-// FindMissing returns those of digests that the server does not have.
+// FindMissing returns those of digests that the server does not have. The empty blob never is missing: every client has it, and
+// servers differ in what they say of it.
 func (c *Client) FindMissing(ctx context.Context, digests []Digest) ([]Digest, error) {
+	return c.findMissing(ctx, notEmpty(c.function, digests))
+}
+
+// notEmpty leaves out the empty blob.
+func notEmpty(f Function, digests []Digest) []Digest {
+	empty := f.Of(nil)
+	return slices.DeleteFunc(slices.Clone(digests), func(d Digest) bool { return d == empty })
+}
+
+// findMissing asks about all of digests.
+func (c *Client) findMissing(ctx context.Context, digests []Digest) ([]Digest, error) {
 	digests = unique(digests)
 	var mu sync.Mutex
 	var missing []Digest
@@ -112,7 +124,7 @@ func (c *Client) Upload(ctx context.Context, blobs []Blob) (Sent, error) {
 		byDigest[b.Digest] = b
 		digests = append(digests, b.Digest)
 	}
-	missing, err := c.FindMissing(ctx, digests)
+	missing, err := c.findMissing(ctx, digests)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -222,8 +234,12 @@ func (c *Client) tryBatch(ctx context.Context, blobs []Blob) (left []Blob, err e
 	if err != nil {
 		return blobs, fmt.Errorf("upload blobs: %w", tell(err))
 	}
-	for _, r := range reply.GetResponses() {
-		d, bad := FromProto(r.GetDigest())
+	for i, r := range reply.GetResponses() {
+		answered := r.GetDigest()
+		if answered == nil && len(reply.GetResponses()) == len(req.GetRequests()) {
+			answered = req.GetRequests()[i].GetDigest() // Bazel's own worker does not say which, and keeps the order
+		}
+		d, bad := FromProto(answered)
 		b, ok := byDigest[d]
 		if bad != nil || !ok {
 			return blobs, errors.New("upload blobs: the remote answers for a blob that it was not sent")

@@ -27,6 +27,9 @@ func (s *session) account(l *ledger.Ledger, build string, spent *costSum, lost f
 			e.Usage = acc.Seen
 		}
 		if acc.Hit {
+			if acc.Attempt.From != nil {
+				e.Elsewhere = 1
+			}
 			l.Hit(e)
 			return
 		}

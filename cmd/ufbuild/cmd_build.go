@@ -34,7 +34,8 @@ type buildFlags struct {
 	grace           time.Duration
 	budget          float64 // dollars; 0: as the campaign says
 	logs            string
-	events          string   // file for events, "-" for standard output
+	events          string // file for events, "-" for standard output
+	remote          remoteFlags
 	trace           string   // file for a trace
 	summary         string   // file for a summary in Markdown
 	stamp           bool     // the nodes are those that targets name, so the answer may be remembered
@@ -56,6 +57,7 @@ func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show, `MODE`: full, new, errors or none")
 	fs.StringVar(&f.events, "events", "", "write every event to `FILE`, one JSON document a line; - is standard output")
 	fs.StringVar(&f.trace, "trace", "", "write a trace to `FILE`, which ui.perfetto.dev and chrome://tracing open")
+	f.remote.bind(cmd)
 	fs.StringVar(&f.summary, "summary", "", "write what came of it to `FILE` in Markdown; the file of $GITHUB_STEP_SUMMARY is added to")
 }
 
@@ -112,7 +114,7 @@ A build can be killed at any moment: the next one goes on where it was.`,
 				return err
 			}
 			if f.dryRun {
-				return a.runPlan(targets, p, false)
+				return a.runPlan(targets, p, f.remote, false)
 			}
 			if !f.listened() && !p.narrows() && a.answerUnchanged(targets, writing) {
 				return nil
@@ -185,7 +187,11 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	defer a.stop.onKill(nil)
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
-	b := s.builder(build, f, j, work, runner)
+	var b *executor.Builder
+	if err := s.reachRemote(&f.remote, build, false, func(text string) { b.Notice("warning: " + text) }); err != nil {
+		return err
+	}
+	b = s.builder(build, f, j, work, runner)
 	ears := s.obey(build, verb)
 	defer ears.deafen()
 	b.Holds = ears.holds
@@ -208,6 +214,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	}
 	b.OnBlob = s.observeBlob
 	sum, err := b.Run(a.context(), s.aim(b, sel))
+	s.sendRest(b)
 	a.warn(reports.close()) // the terminal is needed for the result
 	if reports.summary != nil {
 		a.warn(reports.summary.write(&sum, spent))
@@ -234,6 +241,9 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 	a := s.app
 	d := s.decider()
 	d.Validator = s.validator
+	if s.shared != nil {
+		d.Shared = s.shared
+	}
 	return &executor.Builder{
 		Decider: d, Graph: s.base, Journal: j, Work: work,
 		Runner: runner, Reap: reap, Room: s.room,

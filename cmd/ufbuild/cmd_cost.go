@@ -112,7 +112,7 @@ func freeCommands(e *ledger.Entry) {
 func rowOf(name string, s ledger.Sum) web.CostRow {
 	return web.CostRow{
 		Name: name, Attempts: s.Attempts, DurationMS: s.Duration.Milliseconds(), CostUSD: s.CostUSD, CostUnknown: s.Unknown,
-		InputTokens: s.Input, OutputTokens: s.Output, Hits: s.Hits, SavedMS: s.SavedDuration.Milliseconds(),
+		InputTokens: s.Input, OutputTokens: s.Output, Hits: s.Hits, Elsewhere: s.Elsewhere, SavedMS: s.SavedDuration.Milliseconds(),
 		SavedUSD: s.SavedUSD, SavedUnknown: s.SavedUSDUnknown,
 	}
 }
@@ -126,7 +126,7 @@ func (a *app) printCost(r costReport) error {
 		}
 		rows = append(rows, []string{
 			name, strconv.Itoa(row.Attempts), ui.Duration(time.Duration(row.DurationMS) * time.Millisecond), lowerBound(row.CostUSD, row.CostUnknown),
-			fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens), strconv.Itoa(row.Hits), lowerBound(row.SavedUSD, row.SavedUnknown),
+			fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens), hitWords(row), lowerBound(row.SavedUSD, row.SavedUnknown),
 		})
 	}
 	if err := ui.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows); err != nil {
@@ -134,6 +134,14 @@ func (a *app) printCost(r costReport) error {
 	}
 	printBudgets(a.out, r.Budgets)
 	return nil
+}
+
+// hitWords counts results that were used again, and those among them that other machines made.
+func hitWords(row web.CostRow) string {
+	if row.Elsewhere == 0 {
+		return strconv.Itoa(row.Hits)
+	}
+	return fmt.Sprintf("%d, %d of them elsewhere", row.Hits, row.Elsewhere)
 }
 
 // lowerBound marks a sum of which a part is unknown.

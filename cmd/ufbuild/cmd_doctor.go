@@ -18,7 +18,8 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var r remoteFlags
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at what a build finds on this machine",
 		Long: `Lists the programs of agents with their versions and kinds of login, what the
@@ -26,22 +27,28 @@ campaign here needs and does not find, whether its contracts can be judged, wher
 the store is and how much room it has, what the kernel offers, and which limits of
 a task it can enforce. It starts programs to ask for their version, validate
 commands to see that they can run, and itself to try a limit; it leaves nothing
-behind. The exit code is 6 when a build would miss something.`,
+behind. The exit code is 6 when a build would miss something.
+
+With --remote, or where the campaign names a remote, it also asks that server what it
+offers, and with the mode write stores a few bytes there and reads them back.`,
 		Example: `  ufbuild doctor
+  ufbuild doctor --remote grpc://cache.example:9092
   ufbuild doctor --json | jq '.findings[] | select(.state == "missing")'`,
-		RunE: func(*cobra.Command, []string) error { return a.runDoctor() },
+		RunE: func(*cobra.Command, []string) error { return a.runDoctor(&r) },
 	}
+	r.bind(cmd)
+	return cmd
 }
 
 // finding is one thing that doctor looked at.
 type finding struct {
-	Part  string `json:"part"`  // agents, login, campaign, contracts, store, kernel or sandbox
+	Part  string `json:"part"`  // agents, login, campaign, contracts, store, remote, kernel or sandbox
 	Name  string `json:"name"`  // of the program or feature
 	State string `json:"state"` // ok; absent: nobody here needs it; missing: a build needs it
 	Words string `json:"words,omitempty"`
 }
 
-func (a *app) runDoctor() error {
+func (a *app) runDoctor(r *remoteFlags) error {
 	campaign := &lang.Campaign{}
 	l, err := a.loadSound(false)
 	if err == nil {
@@ -54,6 +61,11 @@ func (a *app) runDoctor() error {
 	found = append(found, a.loginFindings(campaign)...)
 	found = append(found, a.contractFindings(l)...)
 	found = append(found, a.storeFindings(l)...)
+	onRemote, err := a.remoteFindings(r, campaign.Remote)
+	if err != nil {
+		return err
+	}
+	found = append(found, onRemote...)
 	found = append(found, kernelFindings()...)
 	found = append(found, a.sandboxFindings(l)...)
 	if err := a.printFindings(found); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ import (
 func (a *app) planCommand() *cobra.Command {
 	var detailed bool
 	var p pick
+	var r remoteFlags
 	cmd := &cobra.Command{
 		Use:   "plan [TARGET…]",
 		Short: "Say what a build would do, and why",
@@ -34,16 +36,17 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 			if err := p.check(targets); err != nil {
 				return err
 			}
-			return a.runPlan(targets, p, detailed)
+			return a.runPlan(targets, p, r, detailed)
 		},
 	}
 	p.bind(a, cmd)
 	a.bindWarnings(cmd)
+	r.bind(cmd)
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 7 when a build would run something")
 	return cmd
 }
 
-func (a *app) runPlan(targets []string, p pick, detailed bool) error {
+func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool) error {
 	if !p.narrows() && a.answerUnchanged(targets, reading) {
 		return nil
 	}
@@ -54,6 +57,9 @@ func (a *app) runPlan(targets []string, p pick, detailed bool) error {
 	defer func() { _ = s.close() }()
 	sel, err := s.selectOnly(targets, p)
 	if err != nil {
+		return err
+	}
+	if err := s.reachRemote(&r, "", true, func(text string) { a.warn(errors.New(text)) }); err != nil {
 		return err
 	}
 	sum, err := s.planAimed(sel)
@@ -115,7 +121,11 @@ func (s *session) plan(ids []graph.NodeID) (executor.Summary, error) {
 
 // planAimed decides what a build of a selection would decide, without writing.
 func (s *session) planAimed(sel selection) (executor.Summary, error) {
-	b := &executor.Builder{Decider: s.decider(), Graph: s.base, Sink: event.Discard, Jobs: 1, After: time.After}
+	d := s.decider()
+	if s.shared != nil && s.held == nil { // one that writes would take what it finds
+		d.Shared = s.shared
+	}
+	b := &executor.Builder{Decider: d, Graph: s.base, Sink: event.Discard, Jobs: 1, After: time.After}
 	sum, err := b.Plan(s.app.context(), s.aim(b, sel))
 	if err != nil {
 		return sum, err

@@ -200,8 +200,8 @@ func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
 			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Reason.Ordinal}
 		case r.State == executor.IsFresh:
 			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
-			if !r.From.IsZero() {
-				out[r.Address] = journal.Attempt{Key: r.From, Ordinal: r.Ordinal}
+			if r.From != nil {
+				out[r.Address] = journal.Attempt{Key: *r.From, Ordinal: r.Ordinal}
 			}
 		}
 	}

@@ -105,6 +105,7 @@ type attemptReport struct {
 	Rung          string          `json:"rung,omitempty"`    // the profile that ran it
 	Agent         cache.Agent     `json:"agent,omitzero"`    // its program
 	Feedback      digest.Digest   `json:"feedback,omitzero"` // blob of what the try before was told to do better
+	From          *cache.From     `json:"from,omitempty"`    // another machine made it
 	Captured      *cache.Captured `json:"captured,omitempty"`
 	Verdicts      []cache.Verdict `json:"verdicts,omitempty"`
 }
@@ -114,7 +115,7 @@ func showReport(c chosen) attemptReport {
 	r := attemptReport{
 		SchemaVersion: 1, Address: c.address.String(), N: c.gen.N, Selected: c.gen.Selected, Retried: c.gen.Retried,
 		Key: at.Key.String(), Ordinal: at.Ordinal, State: at.State, Outcome: at.Outcome, Message: at.Message,
-		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Agent: at.Agent, Feedback: at.Feedback, Captured: at.Captured,
+		Reason: at.Reason, Build: at.Build, Rung: at.Rung, Agent: at.Agent, Feedback: at.Feedback, From: at.From, Captured: at.Captured,
 	}
 	for _, v := range at.Verdicts {
 		r.Verdicts = append(r.Verdicts, v)
@@ -142,7 +143,13 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	if !at.Feedback.IsZero() {
 		rows = append(rows, []string{"feedback", "had what the contract said of the try before"})
 	}
-	if at.Address != c.address.String() {
+	switch {
+	case at.From != nil:
+		rows = append(rows, []string{"found at", fromWords(at.From)})
+		if at.Address != c.address.String() {
+			rows = append(rows, []string{"made as", event.Plain(at.Address)})
+		}
+	case at.Address != c.address.String():
 		rows = append(rows, []string{"made as", at.Address + " in " + at.Campaign})
 	}
 	if at.Captured != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
@@ -27,6 +28,7 @@ type nodeReport struct {
 	LeftOut    bool             `json:"left_out,omitempty"` // skipped: flags leave it out, or the node in because
 	Restore    []string         `json:"restore,omitempty"`  // outputs that are missing or edited
 	Found      bool             `json:"found_in_store,omitempty"`
+	From       *cache.From      `json:"from,omitempty"` // fresh: another machine made it
 	Warnings   []string         `json:"warnings,omitempty"`
 	DurationMS int64            `json:"duration_ms,omitempty"`
 	Price      *priceReport     `json:"price,omitempty"` // plan: what it took or is likely to take
@@ -35,7 +37,7 @@ type nodeReport struct {
 func reportNode(r *executor.NodeResult) nodeReport {
 	n := nodeReport{
 		Address: r.Address.String(), State: r.State.String(), Ordinal: r.Ordinal, Outcome: string(r.Outcome),
-		Message: r.Message, LeftOut: r.LeftOut, Restore: r.Differ, Found: r.Found, Warnings: r.Warnings, DurationMS: r.Duration.Milliseconds(),
+		Message: r.Message, LeftOut: r.LeftOut, Restore: r.Differ, Found: r.Found, From: r.Where, Warnings: r.Warnings, DurationMS: r.Duration.Milliseconds(),
 	}
 	if !r.Key.IsZero() {
 		n.Key = r.Key.String()
@@ -111,7 +113,12 @@ func unknownWords(r *executor.NodeResult) string {
 
 func freshWords(r *executor.NodeResult) string {
 	var parts []string
-	if r.Found {
+	switch {
+	case r.Found && r.Where != nil:
+		parts = append(parts, "found at "+fromWords(r.Where))
+	case r.Where != nil:
+		parts = append(parts, "from "+fromWords(r.Where))
+	case r.Found:
 		parts = append(parts, "found in the store")
 	}
 	if len(r.Differ) > 0 {
@@ -119,6 +126,18 @@ func freshWords(r *executor.NodeResult) string {
 	}
 	parts = append(parts, r.Warnings...)
 	return strings.Join(parts, "; ")
+}
+
+// fromWords says where an attempt of another machine was found, and who made it.
+func fromWords(f *cache.From) string {
+	words := f.Remote
+	if f.Producer != "" {
+		words += ", made by " + f.Producer
+	}
+	if f.Signer != "" {
+		words += ", signed by " + f.Signer
+	}
+	return event.Plain(words)
 }
 
 // paintState colours the name of a state.

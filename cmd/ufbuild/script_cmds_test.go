@@ -21,10 +21,11 @@ import (
 //	builds [[CODE] ARG… :] TASK… plans, builds, and wants exactly these executions, as the plan said
 //	ran TASK…                    wants exactly these executions since the last look
 //	waitfor FILE                 waits until a file is there
+//	remote …                     a server that machines share; see remote_test.go
 //
 // A task takes part by appending $UF_TASK to the file $TRACE, which it gets by pass_env.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"exits": exits, "builds": builds, "ran": ran, "waitfor": waitFor,
+	"exits": exits, "builds": builds, "ran": ran, "waitfor": waitFor, "remote": remoteServer,
 }
 
 // builds holds plan and build to each other: the plan writes nothing; what it calls fresh does not run,

@@ -15,6 +15,8 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/disk"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/remote"
+	"github.com/ufbuild/ufbuild/cache/tiered"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/ledger"
@@ -29,6 +31,9 @@ type session struct {
 	*loaded
 	app      *app
 	store    *disk.Store
+	shared   *tiered.Store // store with the one behind it that machines share; nil without one
+	sums     *remote.Sums  // digests of what went there; nil before it was reached
+	sumsFile string        // where they are kept
 	versions agentVersions
 	base     *graph.Graph // before any expansion; graph in loaded has the instances
 	view     *journal.View
@@ -177,7 +182,7 @@ func (s *session) close() error {
 		s.app.warn(s.files.Save())
 	}
 	s.app.warn(s.placer.Close())
-	err := s.store.Close()
+	err := s.closeStore()
 	if s.held != nil {
 		err = errors.Join(err, s.held.Release())
 	}
@@ -200,10 +205,18 @@ func (s *session) sweep() error {
 	return s.placer.Sweep()
 }
 
+// cas is the store as decisions see it: one that only looks sees what machines share too.
+func (s *session) cas() cache.Store {
+	if s.shared != nil {
+		return s.shared
+	}
+	return s.store
+}
+
 // decider answers whether nodes are fresh.
 func (s *session) decider() executor.Decider {
 	return executor.Decider{
-		Campaign: s.campaign, Store: s.store, View: s.view, Sources: s.files, Placer: s.placer,
+		Campaign: s.campaign, Store: s.cas(), View: s.view, Sources: s.files, Placer: s.placer,
 		Drivers: drivers, Pins: s.lock, Own: s.own, Former: s.former, Now: time.Now, AgentVersion: s.versions.of, AgentSays: s.versions.says,
 		Noted: noted,
 	}

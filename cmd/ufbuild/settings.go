@@ -19,7 +19,9 @@ import (
 // habits of a person or a machine. What decides about one invocation (--yes, --why, targets,
 // variables) is only ever typed.
 var presettable = []string{
-	"fail-fast", "grace", "jobs", "keep-going", "keep-workspaces", "logs", "preset", "progress", "require-complete", "store", "wait",
+	"fail-fast", "grace", "jobs", "keep-going", "keep-workspaces", "logs", "preset", "progress",
+	"remote", "remote-ca", "remote-cert", "remote-header", "remote-key", "remote-mode", "remote-sign", "remote-trust",
+	"require-complete", "store", "wait",
 }
 
 // presetFlags gives flags that were not typed their value: environment first, then the user's config

@@ -77,7 +77,7 @@ type Selection struct {
 	Attempt
 	Build  string
 	Time   time.Time
-	Reason string // why it ran, or "found in the store"
+	Reason string // why it ran, or where it was found
 }
 
 // Ended is how the last attempt of an address ended.

@@ -34,10 +34,11 @@ type Entry struct {
 	Model   string `json:"model,omitempty"`
 	Pool    string `json:"pool,omitempty"`
 
-	Hits     int           `json:"hits,omitempty"`     // of a saved entry
-	Duration time.Duration `json:"duration,omitempty"` // ns; of a saved entry the sum
-	Usage    cache.Usage   `json:"usage,omitzero"`     // nil fields are unknown; of a saved entry the sum of what is known
-	Unknown  int           `json:"unknown,omitempty"`  // of a saved entry: hits on attempts whose cost is unknown
+	Hits      int           `json:"hits,omitempty"`      // of a saved entry
+	Elsewhere int           `json:"elsewhere,omitempty"` // of a saved entry: hits on attempts that other machines made; one of a hit
+	Duration  time.Duration `json:"duration,omitempty"`  // ns; of a saved entry the sum
+	Usage     cache.Usage   `json:"usage,omitzero"`      // nil fields are unknown; of a saved entry the sum of what is known
+	Unknown   int           `json:"unknown,omitempty"`   // of a saved entry: hits on attempts whose cost is unknown
 
 	// Of a ruled entry. Address is the first one that it concerns.
 	ID     string `json:"id,omitempty"`

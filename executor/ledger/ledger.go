@@ -69,6 +69,7 @@ func (l *Ledger) Hit(e Entry) {
 		l.saved[key] = s
 	}
 	s.Hits++
+	s.Elsewhere += e.Elsewhere
 	s.Time = later(s.Time, e.Time)
 	s.Duration += e.Duration
 	if e.Usage.CostUSD == nil || e.Usage.AtLeast {

@@ -15,6 +15,7 @@ type Sum struct {
 	Output   int64
 
 	Hits            int
+	Elsewhere       int // hits on attempts that other machines made
 	SavedDuration   time.Duration
 	SavedUSD        float64
 	SavedUSDUnknown int // hits on attempts whose cost is unknown
@@ -34,6 +35,7 @@ func (s *Sum) Add(e Entry) {
 		}
 	case Saved:
 		s.Hits += e.Hits
+		s.Elsewhere += e.Elsewhere
 		s.SavedDuration += e.Duration
 		s.SavedUSD += value(e.Usage.CostUSD)
 		s.SavedUSDUnknown += e.Unknown

@@ -84,7 +84,11 @@ func (c *cas) BatchUpdateBlobs(_ context.Context, req *repb.BatchUpdateBlobsRequ
 	for _, r := range req.GetRequests() {
 		total += int64(len(r.GetData()))
 		err := s.store(function(req.GetDigestFunction()), r.GetDigest(), r.GetData(), r.GetCompressor() == repb.Compressor_ZSTD)
-		out.Responses = append(out.Responses, &repb.BatchUpdateBlobsResponse_Response{Digest: r.GetDigest(), Status: status.Convert(err).Proto()})
+		answer := &repb.BatchUpdateBlobsResponse_Response{Digest: r.GetDigest(), Status: status.Convert(err).Proto()}
+		if s.fault().Unnamed {
+			answer.Digest = nil
+		}
+		out.Responses = append(out.Responses, answer)
 	}
 	if s.MaxBatch > 0 && total > s.MaxBatch {
 		return nil, status.Error(codes.InvalidArgument, "more than the server takes in a batch")

@@ -23,6 +23,7 @@ type Faults struct {
 	Version       int32                 // of the API, instead of 2
 	NoBatchRead   bool                  // UNIMPLEMENTED
 	NoBatchUpdate bool                  // UNIMPLEMENTED
+	Unnamed       bool                  // answers about uploads do not say of which blob
 	IgnoreOffset  bool                  // streams begin at their start whatever is asked for
 	BreakAfter    int                   // the first stream that reads ends after so many bytes with UNAVAILABLE, once
 	Fail          map[string]codes.Code // by the last name of a method

@@ -13,7 +13,6 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/bazelbuild/remote-apis/build/bazel/semver"
-	"github.com/stretchr/testify/require"
 	"github.com/zeebo/blake3"
 	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
@@ -25,6 +24,7 @@ import (
 // Options say what the server offers. The zero value offers BLAKE3 and SHA256 without compression.
 type Options struct {
 	Functions []repb.DigestFunction_Value
+	SHA256    bool  // in place of Functions: SHA256 alone
 	MaxBatch  int64 // as announced; 0 announces none
 	Zstd      bool  // in streams
 	ZstdBatch bool  // in batches
@@ -36,7 +36,6 @@ type Options struct {
 // Server is a server on loopback. Its methods may be called concurrently.
 type Server struct {
 	Options
-	t    testing.TB
 	addr string
 
 	mu      sync.Mutex
@@ -51,15 +50,24 @@ type Server struct {
 // Start runs a server until the test ends.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	if o.Functions == nil {
+	s := New(o)
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// New runs a server until Kill. It panics when loopback has no port left.
+func New(o Options) *Server {
+	switch {
+	case o.SHA256:
+		o.Functions = []repb.DigestFunction_Value{repb.DigestFunction_SHA256}
+	case o.Functions == nil:
 		o.Functions = []repb.DigestFunction_Value{repb.DigestFunction_SHA256, repb.DigestFunction_BLAKE3}
 	}
 	s := &Server{
-		Options: o, t: t, addr: "127.0.0.1:0",
+		Options: o, addr: "127.0.0.1:0",
 		blobs: map[string][]byte{}, results: map[string]*repb.ActionResult{}, calls: map[string]int{},
 	}
 	s.Restart()
-	t.Cleanup(s.Kill)
 	return s
 }
 
@@ -85,7 +93,9 @@ func (s *Server) Restart() {
 		return
 	}
 	l, err := net.Listen("tcp", s.addr)
-	require.NoError(s.t, err)
+	if err != nil {
+		panic(err)
+	}
 	s.addr = l.Addr().String()
 	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.streamed))
 	repb.RegisterCapabilitiesServer(s.grpc, s)

@@ -156,6 +156,7 @@ type CostRow struct {
 	InputTokens  int64   `json:"input_tokens"`
 	OutputTokens int64   `json:"output_tokens"`
 	Hits         int     `json:"hits"`
+	Elsewhere    int     `json:"hits_elsewhere,omitempty"` // hits on results that other machines made
 	SavedMS      int64   `json:"saved_ms"`
 	SavedUSD     float64 `json:"saved_usd"`
 	SavedUnknown int     `json:"saved_unknown"`

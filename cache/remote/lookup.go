@@ -1,0 +1,259 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// Lookup implements cache.Shared. A result that has lost its attempt.json is nothing, as is one in a later format and one that
+// nobody trusted signed.
+func (c *Cache) Lookup(ctx context.Context, k cache.Key) (cache.SharedAttempt, bool, error) {
+	ctx = WithTask(ctx, Task{Action: k.String(), Word: "Attempt"})
+	action, _ := c.encoder().KeyAction(k)
+	result, err := c.conn.GetActionResult(ctx, action, attemptFile, signatureFile)
+	if errors.Is(err, ErrNotFound) {
+		return cache.SharedAttempt{}, false, nil
+	}
+	if err != nil {
+		return cache.SharedAttempt{}, false, err
+	}
+	texts, err := c.readFiles(ctx, result, attemptFile, signatureFile)
+	if errors.Is(err, ErrNotFound) {
+		return cache.SharedAttempt{}, false, nil
+	}
+	if err != nil {
+		return cache.SharedAttempt{}, false, err
+	}
+	text := texts[attemptFile]
+	if text == nil {
+		return cache.SharedAttempt{}, false, nil // somebody else's action
+	}
+	var signer string
+	if c.trust != nil {
+		if signer = c.trust.verify(text, texts[signatureFile]); signer == "" {
+			return cache.SharedAttempt{}, false, nil
+		}
+	}
+	e, ok, err := c.decode(k, text)
+	e.Signer = signer
+	return e, ok, err
+}
+
+// readFiles returns the bytes of output files of a result, verified. A server may have sent them along.
+func (c *Cache) readFiles(ctx context.Context, r *repb.ActionResult, names ...string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	left := map[Digest]string{}
+	var digests []Digest
+	for _, f := range r.GetOutputFiles() {
+		for _, name := range names {
+			if f.GetPath() != name {
+				continue
+			}
+			d, err := FromProto(f.GetDigest())
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
+			}
+			if d.Size > maxAttempt {
+				return nil, fmt.Errorf("%w: %s has %d bytes", cache.ErrPoisoned, name, d.Size)
+			}
+			if c.conn.Function().Of(f.GetContents()) == d {
+				out[name] = f.GetContents()
+				continue
+			}
+			left[d] = name
+			digests = append(digests, d)
+		}
+	}
+	var mu sync.Mutex
+	err := c.conn.Read(ctx, digests, func(d Digest, r io.Reader) error {
+		b, err := io.ReadAll(r)
+		mu.Lock()
+		defer mu.Unlock()
+		out[left[d]] = b
+		return err
+	})
+	return out, err
+}
+
+// decode reads attempt.json.
+func (c *Cache) decode(k cache.Key, text []byte) (cache.SharedAttempt, bool, error) {
+	var doc document
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return cache.SharedAttempt{}, false, fmt.Errorf("%w: read %s: %w", cache.ErrPoisoned, attemptFile, err)
+	}
+	if doc.Format != documentFormat {
+		return cache.SharedAttempt{}, false, nil
+	}
+	e := doc.Attempt
+	switch {
+	case e.Key != k:
+		return e, false, fmt.Errorf("%w: it holds another key, %s", cache.ErrPoisoned, e.Key.Short())
+	case e.Origin == "":
+		return e, false, fmt.Errorf("%w: its attempt has no origin", cache.ErrPoisoned)
+	case e.Outcome != cache.OK && e.Outcome != cache.Partial:
+		return e, false, fmt.Errorf("%w: its attempt ended as %q", cache.ErrPoisoned, e.Outcome)
+	}
+	return e, true, c.takeHints(doc)
+}
+
+// takeHints remembers where the blobs of a document may be.
+func (c *Cache) takeHints(doc document) error {
+	if c.conn.Function() == BLAKE3 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for b3, hex := range doc.SHA256 {
+		d, err := digest.Parse(b3)
+		if err != nil {
+			return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
+		}
+		var sum [32]byte
+		if err := digest.ParseSum(&sum, hex); err != nil {
+			return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
+		}
+		c.hints[d] = sum
+	}
+	return nil
+}
+
+// Take implements cache.Shared. Trees are fetched first, since they name the rest.
+func (c *Cache) Take(ctx context.Context, e cache.SharedAttempt, into cache.CAS) error {
+	ctx = WithTask(ctx, Task{Address: e.Address, Action: e.Key.String(), Word: "Attempt"})
+	var trees, rest []digest.Digest
+	if !e.Captured.Given.IsZero() {
+		trees = append(trees, e.Captured.Given)
+	}
+	for _, o := range e.Captured.Outputs {
+		if o.Tree && !o.Digest.IsZero() {
+			trees = append(trees, o.Digest)
+		}
+	}
+	if err := c.fetch(ctx, trees, into); err != nil {
+		return err
+	}
+	if err := e.Blobs(into, func(d digest.Digest) error { rest = append(rest, d); return nil }); err != nil {
+		return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
+	}
+	return c.fetch(ctx, rest, into)
+}
+
+// Holds implements cache.Shared.
+func (c *Cache) Holds(ctx context.Context, e cache.SharedAttempt) ([]digest.Digest, error) {
+	ctx = WithTask(ctx, Task{Address: e.Address, Action: e.Key.String(), Word: "Attempt"})
+	var all []digest.Digest
+	local := map[Digest]digest.Digest{}
+	var wanted []Digest
+	err := e.Blobs(c, func(d digest.Digest) error {
+		w, ok := c.where(d)
+		if !ok {
+			return cache.ErrMissing{Digest: d}
+		}
+		all, wanted = append(all, d), append(wanted, w)
+		local[w] = d
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	missing, err := c.conn.FindMissing(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, cache.ErrMissing{Digest: local[missing[0]]}
+	}
+	return all, nil
+}
+
+// fetch copies blobs that a store lacks.
+func (c *Cache) fetch(ctx context.Context, digests []digest.Digest, into cache.CAS) error {
+	local := map[Digest]digest.Digest{}
+	var wanted []Digest
+	for _, d := range digests {
+		have, err := into.Has(d)
+		if err != nil {
+			return err
+		}
+		if have {
+			continue
+		}
+		w, ok := c.where(d)
+		if !ok {
+			return cache.ErrMissing{Digest: d}
+		}
+		local[w] = d
+		wanted = append(wanted, w)
+	}
+	err := c.conn.Read(ctx, wanted, func(w Digest, r io.Reader) error {
+		have, err := into.Put(&strictly{r: r, size: w.Size})
+		if err != nil {
+			return err
+		}
+		if want := local[w]; have != want {
+			return fmt.Errorf("%w: %s is %s", cache.ErrPoisoned, want, have)
+		}
+		if c.conn.Function() != BLAKE3 {
+			c.sums.learn(have, w.Sum) // both sums were computed here, from the same bytes
+		}
+		return nil
+	})
+	var missing *MissingError
+	if errors.As(err, &missing) {
+		return cache.ErrMissing{Digest: local[missing.Digest]}
+	}
+	return err
+}
+
+// strictly ends in an error when a reader yields more than it should, before a disk is full of it.
+type strictly struct {
+	r    io.Reader
+	size int64
+}
+
+// Read implements io.Reader.
+func (s *strictly) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if s.size -= int64(n); s.size < 0 {
+		return 0, fmt.Errorf("%w: a blob is longer than its digest says", cache.ErrPoisoned)
+	}
+	return n, err
+}
+
+// Probe asks a server for something small of each kind, for who wants to know whether it can be used: it writes a blob, reads
+// it back, and writes a result when write says so.
+func (c *Cache) Probe(ctx context.Context, write bool) error {
+	b := c.encoder().Bytes([]byte("ufbuild probe\n"))
+	if !write {
+		_, err := c.conn.FindMissing(ctx, []Digest{b.Digest})
+		return err
+	}
+	if _, err := c.conn.Upload(ctx, []Blob{b}); err != nil {
+		return err
+	}
+	err := c.conn.Read(ctx, []Digest{b.Digest}, func(_ Digest, r io.Reader) error {
+		have, err := io.ReadAll(r)
+		if err == nil && !bytes.Equal(have, b.Bytes) {
+			err = cache.ErrPoisoned
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	action, messages := c.encoder().KeyAction(cache.KeyOf([]byte("ufbuild probe")))
+	if _, err := c.conn.Upload(ctx, messages); err != nil {
+		return err
+	}
+	return c.conn.UpdateActionResult(ctx, action, &repb.ActionResult{StdoutDigest: b.Digest.Proto()})
+}

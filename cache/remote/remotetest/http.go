@@ -1,0 +1,100 @@
+package remotetest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// HTTP is a server of files, as Bazel's HTTP cache asks for: it stores what is PUT and verifies nothing. Its methods may be
+// called concurrently.
+type HTTP struct {
+	URL string
+
+	mu     sync.Mutex
+	files  map[string][]byte
+	heard  []byte
+	status int
+}
+
+// StartHTTP runs one until the test ends.
+func StartHTTP(t testing.TB) *HTTP {
+	h, stop := NewHTTP()
+	t.Cleanup(stop)
+	return h
+}
+
+// NewHTTP runs one until stop is called.
+func NewHTTP() (h *HTTP, stop func()) {
+	h = &HTTP{files: map[string][]byte{}}
+	s := httptest.NewServer(h)
+	h.URL = s.URL
+	return h, s.Close
+}
+
+// Answer makes it answer everything with a status; 0 makes it good again.
+func (h *HTTP) Answer(status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = status
+}
+
+// Heard returns everything that was sent to it.
+func (h *HTTP) Heard() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.heard)
+}
+
+// Forget drops the blobs that which names; results stay.
+func (h *HTTP) Forget(which func([]byte) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, b := range h.files {
+		if strings.Contains(name, "/cas/") && which(b) {
+			delete(h.files, name)
+		}
+	}
+}
+
+// Corrupt changes a byte of the blobs that which names.
+func (h *HTTP) Corrupt(which func([]byte) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, b := range h.files {
+		if strings.Contains(name, "/cas/") && which(b) {
+			h.files[name] = spoil(b)
+		}
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard = append(append(h.heard, r.Method+" "+r.URL.Path+"\n"...), body...)
+	for name, values := range r.Header {
+		h.heard = append(h.heard, name+": "+strings.Join(values, ", ")+"\n"...)
+	}
+	if h.status != 0 {
+		w.WriteHeader(h.status)
+		return
+	}
+	switch b, ok := h.files[r.URL.Path]; {
+	case r.Method == http.MethodPut:
+		h.files[r.URL.Path] = body
+		w.WriteHeader(http.StatusCreated)
+	case !ok:
+		w.WriteHeader(http.StatusNotFound)
+	case r.Method == http.MethodGet:
+		_, _ = w.Write(b) // the client may be gone
+	}
+}

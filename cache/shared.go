@@ -1,0 +1,143 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
+
+// From says where an attempt came from that was made on another machine.
+type From struct {
+	Remote   string `json:"remote"`             // address of the store it was found in, without credentials
+	Producer string `json:"producer,omitempty"` // who made it and where, in the producer's own words
+	Origin   string `json:"origin"`             // see SharedAttempt.Origin
+	Signer   string `json:"signer,omitempty"`   // short name of the trusted key that signed it; "" when none was asked for
+}
+
+// SharedAttempt is an attempt as machines share it: what it was and left, under its key. It is plain data; the bytes it names
+// travel apart.
+type SharedAttempt struct {
+	Key Key `json:"key"`
+	// Origin names the attempt among all attempts of all machines. A machine that has an attempt of this origin, discarded
+	// or not, does not take it again.
+	Origin   string        `json:"origin"`
+	Producer string        `json:"producer,omitempty"`
+	Address  string        `json:"address,omitempty"` // of the node that ran it
+	Build    string        `json:"build,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Rung     string        `json:"rung,omitempty"`
+	Agent    Agent         `json:"agent,omitzero"`
+	Started  time.Time     `json:"started,omitzero"` // display only
+	Ended    time.Time     `json:"ended,omitzero"`   // display only
+	Prompt   digest.Digest `json:"prompt,omitzero"`
+	Feedback digest.Digest `json:"feedback,omitzero"`
+	Outcome  Outcome       `json:"outcome"`
+	Message  string        `json:"message,omitempty"`
+	Captured Captured      `json:"captured"`
+
+	Signer string `json:"-"` // set by Lookup: the trusted key that signed it
+}
+
+// ShareAttempt returns a as others may have it: without what is of this machine alone, and without what was not declared.
+func ShareAttempt(a Attempt, origin, producer string) SharedAttempt {
+	c := *a.Captured
+	c.Leftovers, c.LeftoversTruncated, c.Kept = digest.Digest{}, false, nil
+	return SharedAttempt{
+		Key: a.Key, Origin: origin, Producer: producer, Address: a.Address, Build: a.Build, Reason: a.Reason, Rung: a.Rung, Agent: a.Agent,
+		Started: a.StartedAt, Ended: a.EndedAt, Prompt: a.Prompt, Feedback: a.Feedback, Outcome: a.Outcome, Message: a.Message, Captured: c,
+	}
+}
+
+// Records are what a store appends to have the attempt as number n of its key, found in a remote.
+func (e SharedAttempt) Records(n int, manifest digest.Digest, remote string) []Record {
+	start := StartedRecord(Attempt{
+		Key: e.Key, Ordinal: n, Address: e.Address, Build: e.Build, Manifest: manifest, Prompt: e.Prompt, Feedback: e.Feedback,
+		Reason: e.Reason, Rung: e.Rung, Agent: e.Agent, StartedAt: e.Started,
+		From: &From{Remote: remote, Producer: e.Producer, Origin: e.Origin, Signer: e.Signer},
+	})
+	return []Record{start, CapturedRecord(e.Key, n, e.Captured), EndedRecord(e.Key, n, e.Outcome, e.Message, e.Ended)}
+}
+
+// Blobs calls do for every blob that e names, trees included, and for every file in them. A tree is read from cas after do was
+// called for its listing. It stops at the first error.
+func (e SharedAttempt) Blobs(cas CAS, do func(digest.Digest) error) error {
+	for _, d := range []digest.Digest{e.Prompt, e.Feedback, e.Captured.Log} {
+		if d.IsZero() {
+			continue
+		}
+		if err := do(d); err != nil {
+			return err
+		}
+	}
+	tree := func(d digest.Digest) error {
+		if err := do(d); err != nil {
+			return err
+		}
+		t, err := ReadTree(cas, d)
+		if err != nil {
+			return err
+		}
+		for _, f := range t.Entries {
+			if f.Kind != File {
+				continue
+			}
+			if err := do(f.Digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !e.Captured.Given.IsZero() {
+		if err := tree(e.Captured.Given); err != nil {
+			return err
+		}
+	}
+	for _, o := range e.Captured.Outputs {
+		var err error
+		switch {
+		case o.Digest.IsZero():
+		case o.Tree:
+			err = tree(o.Digest)
+		default:
+			err = do(o.Digest)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ask is a question for an attempt that another machine may have made.
+type Ask struct {
+	Key      Key
+	Manifest []byte // that Key is the key of; stored beside what is found
+	Address  string // of the node, for messages
+	Locked   bool   // the caller holds the lock of Key
+	// Fits says why an attempt of this key cannot have left what is found; its bytes are in the CAS. nil: everything fits.
+	Fits func(Captured, CAS) error
+}
+
+// Shared is a store that machines share: blobs, and under each key the last good attempt that somebody published. All methods
+// may be called concurrently. Errors are the world's; none is a reason for a task to fail.
+type Shared interface {
+	CAS
+	// Lookup returns what is kept under k. It is false when nothing is, or nothing that this machine may take; an entry that
+	// cannot be read or believed is an error. That its blobs are there is not promised.
+	Lookup(ctx context.Context, k Key) (SharedAttempt, bool, error)
+	// Holds returns all blobs of an entry that Lookup returned. The error is ErrMissing when the store has lost one.
+	Holds(ctx context.Context, e SharedAttempt) ([]digest.Digest, error)
+	// Take copies the blobs of an entry that Lookup returned into a store, verified; those that into has are not fetched.
+	Take(ctx context.Context, e SharedAttempt, into CAS) error
+	// Publish stores the blobs of e, read from a store, and then e itself, in place of what was there before.
+	Publish(ctx context.Context, e SharedAttempt, from CAS) error
+	// Name is the address, without credentials.
+	Name() string
+	// Close ends the connection.
+	Close() error
+}
+
+// ErrPoisoned is wrapped by what is said of an entry that cannot be believed. It is a miss with a reason.
+var ErrPoisoned = errors.New("what the remote has cannot be believed")
