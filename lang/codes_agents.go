@@ -168,6 +168,23 @@ task "coverage" {
 }
 `},
 	{
+		Code: "UF7103", Title: "Script not found",
+		Explanation: `
+A command, or that of an agent, names a program or a script below the campaign directory, and there is no such
+file. Nothing is reported of a task that works in the project itself (mode = "inplace") or that inherits a tree:
+there another task may have made the file by then.`,
+		Bad: `
+task "count" {
+  command = ["sh", "scripts/count.sh"]
+}
+`, Good: `
+task "count" {
+  command = ["sh", "scripts/count.sh"]
+}
+-- scripts/count.sh --
+ls | wc -l
+`},
+	{
 		Code: "UF7201", Title: "Bad name of an environment variable",
 		Explanation: `
 Names of environment variables have letters, digits and "_", and do not begin with a digit. Others cannot be

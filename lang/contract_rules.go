@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -191,21 +190,17 @@ func (l *loader) checkContract(n *node, c *Contract) {
 	l.checkKindRules(n, c)
 }
 
-// interpreters are programs whose first argument is a script.
-var interpreters = []string{"sh", "bash", "dash", "python", "python3", "node", "ruby", "perl"}
-
 // checkValidate reports files of a validate command that are not there.
 func (l *loader) checkValidate(n *node, c *Contract) {
 	if a := n.arg("validate"); a != nil && !a.broken && len(c.Validate) > 0 {
-		script := -1
-		switch first := c.Validate[0]; {
-		case strings.Contains(first, "/"):
-			script = 0
-		case len(c.Validate) > 1 && slices.Contains(interpreters, first):
-			script = 1
-		}
-		if script >= 0 {
-			l.checkScript(elementRange(a.expression, script), c.Validate[script])
+		k, word, ok := scriptOf(func(k int) (string, bool) {
+			if k >= len(c.Validate) {
+				return "", false
+			}
+			return c.Validate[k], true
+		})
+		if ok {
+			l.missingScript("UF6114", elementRange(a.expression, k), word, "nothing could be judged")
 		}
 	}
 	a := n.arg("uses")
@@ -216,19 +211,6 @@ func (l *loader) checkValidate(n *node, c *Contract) {
 		if doublestar.ValidatePattern(g) && staysBelow(g) && !l.matches(g) {
 			l.error("UF8102", elementRange(a.expression, i), "%s matches no file.", g)
 		}
-	}
-}
-
-// checkScript reports a file of the campaign that a command names and that is not there.
-func (l *loader) checkScript(place hcl.Range, name string) {
-	p := path.Clean(name)
-	if !cleanPath(p) || strings.HasPrefix(name, "-") || l.ev.src.exists(p) {
-		return
-	}
-	d := l.error("UF6114", place, "%s: no such file, so nothing could be judged.", name)
-	siblings, err := l.ev.src.Glob(path.Join(globSafe(path.Dir(p)), "*"))
-	if s := suggest(p, siblings); err == nil && s != "" {
-		d.Hint = "Did you mean " + s + "?"
 	}
 }
 

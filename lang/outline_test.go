@@ -73,6 +73,6 @@ func TestOutline(t *testing.T) {
 		require.Equal(t, tc.name, len(one.Names) == len(two.Names) && (len(one.Names) == 0 || one.Names[0] == two.Names[0]), name)
 	}
 	require.Equal(t, []string{"reference.r"}, outlineOf(t, `locals { l = [reference.r] }`+"\n"+base, "${local.l[0].path}").Names)
-	words := outlineOf(t, `task "x" { command = ["sh", "scripts/${var.v}.sh", task.a.outputs.o.path] }`, "x").Words
-	require.Equal(t, []string{"sh", "scripts/one.sh"}, words)
+	words := outlineOf(t, `task "x" { command = ["cat", "lists/${var.v}.txt", task.a.outputs.o.path] }`, "x").Words
+	require.Equal(t, []string{"cat", "lists/one.txt"}, words)
 }

@@ -37,6 +37,7 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	l.decodeExports(s, d, i)
 	l.checkOutputs(d, i)
 	l.checkInputs(d, i)
+	l.checkScripts(s, d, i)
 	l.checkWeight(d, i)
 	l.checkTimeout(d, i)
 }

@@ -13,7 +13,7 @@ type syntaxWord struct{ summary, hint string }
 // syntaxWords are the errors of HCL's parser by its summary. What is not among them keeps HCL's words.
 var syntaxWords = map[string]syntaxWord{
 	"Argument or block definition required":           {"A setting or a block is expected here.", `Write a setting as NAME = VALUE, and a block as TYPE "NAME" { … }.`},
-	"Argument definition required":                    {"A setting is expected here.", "Write it as NAME = VALUE."},
+	"Argument definition required":                    {"A block on one line holds one setting and no block.", "Put each setting and each block in it on a line of its own. A setting is NAME = VALUE."},
 	"Invalid argument name":                           {"The name of a setting stands without quotes.", "Write it as NAME = VALUE."},
 	"Invalid single-argument block definition":        {"A block on one line holds one setting.", "Put every setting on a line of its own."},
 	"Unclosed configuration block":                    {"This block is never closed.", "Add } where it ends. The one that is missing may belong to a block inside of it."},

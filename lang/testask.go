@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 )
@@ -30,7 +31,7 @@ func (r *testRunner) assert(n *node) {
 				message = s.AsString()
 			}
 		}
-		r.error("UF9301", a.place, "%s", message)
+		r.error("UF9301", a.place, "%s", message).because("%s", r.values(a.expression))
 	}
 }
 
@@ -43,6 +44,19 @@ func (r *testRunner) ask(x *expression) (cty.Value, bool) {
 			return cty.NilVal, false
 		}
 	}
+	before := r.errors
+	v, ds := x.syntax.Value(r.context(x))
+	if r.errors > before {
+		return cty.NilVal, false // the rendering says what is wrong
+	}
+	for _, d := range ds {
+		r.error("UF9303", subjectOf(d, x.place), "%s.", strings.TrimSuffix(d.Summary, ".")).because("%s", d.Detail)
+	}
+	return plain(v), !ds.HasErrors()
+}
+
+// context has the functions that ask beside what the campaign has.
+func (r *testRunner) context(x *expression) *hcl.EvalContext {
 	ctx := r.scope.context(x)
 	functions := make(map[string]function.Function, len(ctx.Functions)+len(questions))
 	for name, f := range ctx.Functions {
@@ -52,15 +66,7 @@ func (r *testRunner) ask(x *expression) (cty.Value, bool) {
 		functions[name] = r.function(q)
 	}
 	ctx.Functions = functions
-	before := r.errors
-	v, ds := x.syntax.Value(ctx)
-	if r.errors > before {
-		return cty.NilVal, false // the rendering says what is wrong
-	}
-	for _, d := range ds {
-		r.error("UF9303", subjectOf(d, x.place), "%s.", strings.TrimSuffix(d.Summary, ".")).because("%s", d.Detail)
-	}
-	return plain(v), !ds.HasErrors()
+	return ctx
 }
 
 // question is a function of asserts. Lists come as tuples, so that they can be compared with [ … ].

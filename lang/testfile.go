@@ -24,6 +24,7 @@ type Test struct {
 
 	mocks   []*node
 	asserts []*node
+	source  []byte // of its file
 }
 
 var testRootSchema = (&Block{
@@ -97,8 +98,8 @@ func ReadTests(root string) ([]*Test, []SourceFile, Diagnostics) {
 		for _, d := range f.probs.list {
 			r.add(*d)
 		}
-		if f.body == nil {
-			continue
+		if f.body == nil || f.probs.errors > 0 {
+			continue // what follows from a syntax error is no news
 		}
 		top := &node{schema: testRootSchema}
 		r.readBody(f.body, top)
@@ -124,7 +125,7 @@ func (r *testReader) test(n *node, text []byte) {
 			return
 		}
 	}
-	t := &Test{Name: n.name, Range: at(n.header), mocks: n.all("mock"), asserts: n.all("assert")}
+	t := &Test{Name: n.name, Range: at(n.header), mocks: n.all("mock"), asserts: n.all("assert"), source: text}
 	if a := n.arg("preset"); a != nil {
 		v, ok := literalValue(a.syntax)
 		if s, isText := convertTo(v, cty.String); ok && isText && !s.IsNull() {

@@ -19,7 +19,7 @@ const (
 // commands write; nothing is run. It returns what does not hold and what is wrong with the test. The
 // campaign must have been loaded with the test's variables and preset.
 func (c *Campaign) RunTest(t *Test) Diagnostics {
-	r := &testRunner{c: c, byAddress: map[Address]*mock{}, byTask: map[string]*mock{}, states: map[Address]string{}, scope: &scope{ev: c.eval}}
+	r := &testRunner{c: c, source: t.source, byAddress: map[Address]*mock{}, byTask: map[string]*mock{}, states: map[Address]string{}, scope: &scope{ev: c.eval}}
 	for _, n := range t.mocks {
 		r.readMock(n)
 	}
@@ -37,6 +37,7 @@ type testRunner struct {
 	problems
 	c         *Campaign
 	scope     *scope
+	source    []byte // of the file of the test
 	byAddress map[Address]*mock
 	byTask    map[string]*mock
 	states    map[Address]string
