@@ -23,8 +23,12 @@ type Generation struct {
 // History returns the generations of an address, oldest first. An attempt whose records are gone from
 // the store is there with its key and ordinal only.
 func History(store cache.Actions, v *journal.View, a lang.Address) ([]Generation, error) {
+	attempts, err := v.History(a)
+	if err != nil {
+		return nil, err
+	}
 	var out []Generation
-	for i, at := range v.History[a] {
+	for i, at := range attempts {
 		g := Generation{N: i + 1, Attempt: cache.Attempt{Key: at.Key, Ordinal: at.Ordinal}}
 		found, ok, err := findAttempt(store, at)
 		if err != nil {

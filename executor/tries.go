@@ -119,7 +119,7 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	}
 	s.emit(event.Event{
 		Kind: event.AttemptEnded, Enforced: enforced, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
-		N:       len(s.b.View.History[inst.Address]) + n.made,
+		N:       s.b.View.Attempts(inst.Address) + n.made,
 		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration, Profile: at.Rung, CostUSD: costOf(at),
 	})
 	s.records.ended(inst.Address, at)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sort"
 	"strings"
+
+	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
 // Beside a log or a pack may lie a table of its first entries, sorted by key or digest, so that opening a store with a million
@@ -18,8 +20,8 @@ import (
 //	blocks of rows: sum, 32 bytes | offset, 8 | size, 4
 //	the directory, for each block: the first 8 bytes of its first sum, 8 | crc32c of the block, 4
 //
-// Numbers are little endian. Covered is how much of the file beside it the table is about, tail the crc32c of the last bytes
-// of that, and directory that of the directory. It is written whole by the writer when it closes, and can be deleted.
+// Numbers are little endian. Covered is how much of the file beside it the table is about, tail its recordlog.Mark, and
+// directory the crc32c of the directory. It is written whole by the writer when it closes, and can be deleted.
 //
 // It is a hint: what is wrong with it, or between it and the file, means that the file is scanned. A log or pack in which a
 // scan met damage has none, so that every handle says so.
@@ -30,7 +32,6 @@ const (
 	blockRows   = 92 // a block is a page, nearly
 	blockLen    = blockRows * rowLen
 	dirEntryLen = 8 + 4
-	tailLen     = 4096
 )
 
 // heldTable is the size of rows up to which they are kept in memory after the first question: asking the kernel for each of
@@ -101,18 +102,11 @@ func (t *table) read(data io.ReaderAt, size int64) bool {
 		t.first[i] = binary.LittleEndian.Uint64(dir[i*dirEntryLen:])
 		t.sums[i] = binary.LittleEndian.Uint32(dir[i*dirEntryLen+8:])
 	}
-	tail, err := tailSum(data, t.covered)
+	tail, err := recordlog.Mark(data, t.covered)
 	return err == nil && tail == binary.LittleEndian.Uint32(b[16:])
 }
 
 func crcOf(b []byte) uint32 { return crc32.Checksum(b, castagnoli()) }
-
-// tailSum is the crc32c of the last bytes before end. It ties a table to the file beside it.
-func tailSum(data io.ReaderAt, end int64) (uint32, error) {
-	b := make([]byte, min(end, tailLen))
-	_, err := data.ReadAt(b, end-int64(len(b)))
-	return crcOf(b), err
-}
 
 func (t *table) blocks() int { return (t.rows + blockRows - 1) / blockRows }
 

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
 // worthTable reports whether a table of old rows, or none, is to be written again with as many new ones.
@@ -79,7 +80,7 @@ func writeTable(f *effect.File, data io.ReaderAt, covered int64, old *table, add
 	}
 	w.endBlock()
 	w.put(w.dir)
-	tail, err := tailSum(data, covered)
+	tail, err := recordlog.Mark(data, covered)
 	if err := errors.Join(w.err, err, w.w.Flush()); err != nil {
 		return err
 	}

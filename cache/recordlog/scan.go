@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"sync"
@@ -156,6 +157,19 @@ func ReadRecord(r io.ReaderAt, offset int64, size int, buf []byte) ([]byte, erro
 		return nil, fmt.Errorf("read record at offset %d: %w", offset, err)
 	}
 	return payload, nil
+}
+
+// markLen is how much of a log Mark looks at.
+const markLen = 4096
+
+// Mark is a checksum of the last bytes before end, which ties what somebody made from so much of a log to that log. Another log
+// of the same name, or one that was cut and grew again, has another mark.
+func Mark(r io.ReaderAt, end int64) (uint32, error) {
+	b := make([]byte, min(end, markLen))
+	if _, err := r.ReadAt(b, end-int64(len(b))); err != nil {
+		return 0, fmt.Errorf("read log: %w", err)
+	}
+	return crc32.Checksum(b, castagnoli()), nil
 }
 
 // ReadFile scans the whole log at path. A log that does not exist is empty. It never writes.

@@ -119,7 +119,10 @@ func (s *session) fund(b *executor.Builder, f buildFlags) error {
 	if err != nil {
 		return err
 	}
-	sp := s.spending(entries)
+	sp, err := s.spending(entries)
+	if err != nil {
+		return err
+	}
 	b.Spent, b.SpentOf, b.SpentBy = sp.all, sp.of, sp.builds
 	s.open = slices.Concat(sp.builds, sp.unnamed)
 	b.Estimate = s.estimates(entries)
@@ -135,8 +138,16 @@ func (s *session) closeAccount(l *ledger.Ledger, b *executor.Builder, sum *execu
 	ids := slices.Clone(s.open)
 	if spent.counted { // a budget may be set later
 		ids = append(ids, b.Build)
-		for _, earlier := range s.view.Builds {
-			if !s.view.Closed(earlier.ID) {
+		builds, err := s.view.Builds()
+		if err != nil {
+			return err
+		}
+		closed, err := s.view.Closed()
+		if err != nil {
+			return err
+		}
+		for _, earlier := range builds {
+			if !closed(earlier.ID) {
 				ids = append(ids, earlier.ID)
 			}
 		}
@@ -159,7 +170,11 @@ func (s *session) accounts() ([]ledger.Entry, error) {
 // allAccounts are the entries of this campaign.
 func (s *session) allAccounts() ([]ledger.Entry, error) {
 	ours := map[string]bool{} // a campaign that was moved goes on with its account
-	for _, b := range s.view.Builds {
+	builds, err := s.view.Builds()
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range builds {
 		ours[b.ID] = true
 	}
 	entries, lost, err := ledger.Read(s.ledgerDir(), ledger.Filter{Campaign: s.campaign.Root, Builds: ours})

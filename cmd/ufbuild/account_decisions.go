@@ -15,7 +15,10 @@ import (
 // accountDecisions writes into the ledger what persons decided, a line each, as far as it is not there. The
 // journal knows the same, and is gone when the campaign's directory is.
 func (s *session) accountDecisions() (err error) {
-	decided := s.decisions()
+	decided, err := s.decisions()
+	if err != nil {
+		return err
+	}
 	entries, _, err := ledger.Read(s.ledgerDir(), ledger.Filter{Campaign: s.campaign.Root})
 	if err != nil {
 		return err
@@ -40,10 +43,14 @@ func inTime(a, b ledger.Entry) int {
 }
 
 // decisions are those of the journal, by id.
-func (s *session) decisions() map[string]ledger.Entry {
+func (s *session) decisions() (map[string]ledger.Entry, error) {
+	decisions, err := s.view.Decisions()
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]ledger.Entry{}
-	for _, addr := range slices.SortedFunc(maps.Keys(s.view.Decisions), byName) {
-		for _, d := range s.view.Decisions[addr] {
+	for _, addr := range slices.SortedFunc(maps.Keys(decisions), byName) {
+		for _, d := range decisions[addr] {
 			e, ok := out[d.ID]
 			switch {
 			case d.ID == "": // of an earlier release
@@ -59,7 +66,7 @@ func (s *session) decisions() map[string]ledger.Entry {
 			out[d.ID] = e
 		}
 	}
-	return out
+	return out, nil
 }
 
 func byName(a, b lang.Address) int { return cmp.Compare(a.String(), b.String()) }

@@ -25,7 +25,11 @@ type spending struct {
 }
 
 // spending adds up the entries that count against the budgets of today.
-func (s *session) spending(entries []ledger.Entry) spending {
+func (s *session) spending(entries []ledger.Entry) (spending, error) {
+	closedHere, err := s.view.Closed()
+	if err != nil {
+		return spending{}, err
+	}
 	sp := spending{of: map[string]budget.Spending{}}
 	closed := map[string]bool{} // by the ledger
 	for _, e := range entries {
@@ -37,7 +41,7 @@ func (s *session) spending(entries []ledger.Entry) spending {
 		if e.Kind != ledger.Ran || e.Profile == "" || closed[e.Build] {
 			continue
 		}
-		if s.view.Closed(e.Build) {
+		if closedHere(e.Build) {
 			if !slices.Contains(sp.unnamed, e.Build) {
 				sp.unnamed = append(sp.unnamed, e.Build)
 			}
@@ -52,7 +56,7 @@ func (s *session) spending(entries []ledger.Entry) spending {
 			sp.builds = append(sp.builds, e.Build)
 		}
 	}
-	return sp
+	return sp, nil
 }
 
 // groupOf is the group that a task is in today; "" for none.
@@ -97,7 +101,10 @@ func (s *session) budgets(plan *executor.Summary) ([]budgetReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	sp := s.spending(entries)
+	sp, err := s.spending(entries)
+	if err != nil {
+		return nil, err
+	}
 	st := s.stale(plan, s.estimates(entries))
 	var out []budgetReport
 	add := func(name string, b lang.Budget, spent budget.Spending, stale demand) {

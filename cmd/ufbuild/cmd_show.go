@@ -349,7 +349,11 @@ func (a *app) showHistory(s *session, addr lang.Address) error {
 		for i, g := range gens {
 			reports[i] = showReport(chosen{address: addr, gen: g})
 		}
-		return a.printJSON(map[string]any{"schema_version": 1, "attempts": reports, "decisions": s.reportDecisions(addr)})
+		decisions, err := s.reportDecisions(addr)
+		if err != nil {
+			return err
+		}
+		return a.printJSON(map[string]any{"schema_version": 1, "attempts": reports, "decisions": decisions})
 	}
 	var rows [][]string
 	for _, g := range gens {

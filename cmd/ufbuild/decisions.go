@@ -23,24 +23,36 @@ type decisionReport struct {
 }
 
 // reportDecisions are the decisions of persons over a task, oldest first.
-func (s *session) reportDecisions(a lang.Address) []decisionReport {
+func (s *session) reportDecisions(a lang.Address) ([]decisionReport, error) {
+	attempts, err := s.view.History(a)
+	if err != nil {
+		return nil, err
+	}
+	decisions, err := s.view.Decisions()
+	if err != nil {
+		return nil, err
+	}
 	number := map[journal.Attempt]int{}
-	for i, at := range s.view.History[a] {
+	for i, at := range attempts {
 		number[at] = i + 1
 	}
 	out := []decisionReport{}
-	for _, d := range s.view.Decisions[a] {
+	for _, d := range decisions[a] {
 		out = append(out, decisionReport{
 			Word: d.Word, N: number[d.Attempt], Who: d.Who, When: d.Time, Why: d.Why, ID: d.ID, Undoes: d.Undoes, Undone: d.Undone,
 		})
 	}
-	return out
+	return out, nil
 }
 
 // printDecisions lists them below the attempts.
 func (a *app) printDecisions(s *session, addr lang.Address) error {
+	decisions, err := s.reportDecisions(addr)
+	if err != nil {
+		return err
+	}
 	var rows [][]string
-	for _, d := range s.reportDecisions(addr) {
+	for _, d := range decisions {
 		word, n := d.Word, ""
 		if d.Undone {
 			word += ", taken back"

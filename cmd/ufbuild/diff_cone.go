@@ -61,8 +61,12 @@ func (s *session) filesWhile(c chosen, in func(lang.Address) bool) (fileSet, err
 
 // buildSides finds what the whole campaign read at the end of two builds; false when args are not builds.
 func (s *session) buildSides(args []string) (older, newer fileSet, ok bool, err error) {
+	builds, err := s.view.Builds()
+	if err != nil {
+		return older, newer, false, err
+	}
 	known := func(id string) bool {
-		return slices.ContainsFunc(s.view.Builds, func(b journal.Build) bool { return b.ID == id })
+		return slices.ContainsFunc(builds, func(b journal.Build) bool { return b.ID == id })
 	}
 	if len(args) != 2 || !known(args[0]) || !known(args[1]) {
 		return older, newer, false, nil

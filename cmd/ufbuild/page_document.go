@@ -42,7 +42,9 @@ func (s *session) page(kind, build string) (*page, error) {
 	}
 	p.doc = bareDocument(s.loaded, kind, nil)
 	p.doc.Version, p.doc.Generated = version().Version, time.Now()
-	p.addBuilds(build)
+	if err := p.addBuilds(build); err != nil {
+		return nil, err
+	}
 	if err := p.addNodes(&sum); err != nil {
 		return nil, err
 	}
@@ -115,8 +117,12 @@ func bareNode(n *graph.Node) web.Node {
 
 // addBuilds lists the builds, and the one that runs but has written nothing yet. The page opens with the
 // build that was asked for, or else with the newest.
-func (p *page) addBuilds(build string) {
-	for _, b := range p.s.view.Builds {
+func (p *page) addBuilds(build string) error {
+	builds, err := p.s.view.Builds()
+	if err != nil {
+		return err
+	}
+	for _, b := range builds {
 		p.doc.Builds = append(p.doc.Builds, web.Build{ID: b.ID, Who: b.Who, Started: b.Started, Ended: b.Ended, Counts: b.Counts})
 	}
 	if h, held := journal.Held(p.s.campaign.Root); held {
@@ -126,6 +132,7 @@ func (p *page) addBuilds(build string) {
 		build = p.doc.Builds[n-1].ID
 	}
 	p.doc.Build = build
+	return nil
 }
 
 // dateBuilds lets a build begin with its first attempt: the journal hears of it when that ends.

@@ -42,10 +42,14 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accoun
 func (s *session) tellRescued(j *journal.Journal, x *executor.Rescued, made map[string]int) error {
 	at := x.Attempt
 	id := journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}
-	n := slices.Index(s.view.History[x.Address], id) + 1
+	known, err := s.view.History(x.Address)
+	if err != nil {
+		return err
+	}
+	n := slices.Index(known, id) + 1
 	if n == 0 {
 		made[x.Address.String()]++
-		n = len(s.view.History[x.Address]) + made[x.Address.String()]
+		n = len(known) + made[x.Address.String()]
 	}
 	words := "was interrupted; what it left is kept"
 	switch {

@@ -174,7 +174,7 @@ func (h holders) ask(root string, gone bool) error {
 	if err != nil {
 		return fmt.Errorf("ask campaign %s what it holds: %w", root, err)
 	}
-	if len(damage) > 0 || len(v.Builds) == 0 {
+	if len(damage) > 0 || !v.Built() {
 		h.whole[root] = true
 	}
 	h.hold(v)

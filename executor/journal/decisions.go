@@ -19,7 +19,15 @@ type Decision struct {
 }
 
 // decide adds what r says a person did to the histories of the addresses it concerns.
-func (v *View) decide(r *Record) {
+func (v *View) decide(r *Record) error {
+	switch r.Kind {
+	case kindRetry, kindRecheck, kindRuling, kindApproval, kindUndo:
+		if err := v.needDecisions(); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
 	d := Decision{Attempt: Attempt{r.Key, r.Ordinal}, ID: r.ID, Who: r.Who, Why: r.Why, Time: r.Time}
 	switch r.Kind {
 	case kindRetry:
@@ -46,20 +54,26 @@ func (v *View) decide(r *Record) {
 		}
 		v.note(r.Address, d)
 	case kindUndo:
-		d.Word, d.Undoes = "undo", r.Undoes
-		for _, a := range v.concerned[r.Undoes] {
-			for i := range v.Decisions[a] {
-				if was := &v.Decisions[a][i]; was.ID == r.Undoes {
-					was.Undone, d.Attempt = true, was.Attempt
-				}
+		v.takeBack(r, d)
+	}
+	return nil
+}
+
+// takeBack notes at all addresses that a decision concerned that it was undone.
+func (v *View) takeBack(r *Record, d Decision) {
+	d.Word, d.Undoes = "undo", r.Undoes
+	for _, a := range v.concerned[r.Undoes] {
+		for i := range v.decisions[a] {
+			if was := &v.decisions[a][i]; was.ID == r.Undoes {
+				was.Undone, d.Attempt = true, was.Attempt
 			}
-			v.note(a, d)
 		}
+		v.note(a, d)
 	}
 }
 
 func (v *View) note(a lang.Address, d Decision) {
-	v.Decisions[a] = append(v.Decisions[a], d)
+	v.decisions[a] = append(v.decisions[a], d)
 	if d.ID != "" {
 		v.concerned[d.ID] = append(v.concerned[d.ID], a)
 	}

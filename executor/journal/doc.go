@@ -8,6 +8,10 @@
 // and never waits, so any verb may look while a build writes. Records count in the order in which
 // they stand; the times in them are for people.
 //
+// Beside it lies .ufbuild/checkpoint, what the records come to, left by the writer that closes the journal. Reading
+// costs what counts now and what came since; builds, decisions and the attempts of an address are read when a
+// method of [View] is asked for them. It is a hint: any doubt means that the journal is read.
+//
 // Deleting the journal loses selections and history, never results: the store still has every
 // attempt, and the next build selects from it again and pays nothing.
 //

@@ -51,7 +51,9 @@ func TestUndoBringsBackOverNewerAttempts(t *testing.T) {
 		Undone("u1", "ann", Retry{ID: "r1", Nodes: []Node{{Address: addrA, Key: keyA, Selected: 1, Discards: []int{1}}}}),
 	})
 	require.Equal(t, 1, v.Selected[addrA].Ordinal)
-	require.Equal(t, []Attempt{{keyA, 1}, {keyA, 2}}, v.History[addrA], "each attempt once, oldest first")
+	attempts, err := v.History(addrA)
+	require.NoError(t, err)
+	require.Equal(t, []Attempt{{keyA, 1}, {keyA, 2}}, attempts, "each attempt once, oldest first")
 }
 
 func TestTimesDoNotCount(t *testing.T) {

@@ -27,9 +27,9 @@ func TestDecisions(t *testing.T) {
 		{Attempt: Attempt{k, 2}, ID: "p1", Word: "pin", Who: "ann", Why: "good", Undone: true},
 		{Attempt: Attempt{k, 2}, ID: "u2", Word: "undo", Undoes: "p1", Who: "dan"},
 		{Attempt: Attempt{k, 2}, Word: "deny", Who: "eve"},
-	}, v.Decisions[a])
-	require.Equal(t, []string{"retry", "undo"}, []string{v.Decisions[b][0].Word, v.Decisions[b][1].Word})
-	require.Empty(t, v.Decisions[b][0].Attempt)
+	}, v.decisions[a])
+	require.Equal(t, []string{"retry", "undo"}, []string{v.decisions[b][0].Word, v.decisions[b][1].Word})
+	require.Empty(t, v.decisions[b][0].Attempt)
 }
 
 func TestRulings(t *testing.T) {
@@ -91,7 +91,7 @@ func TestApprovalsAreTakenBack(t *testing.T) {
 	require.True(t, ok)
 	require.True(t, got.Denied, "what was said before counts again")
 	require.Equal(t, 1, v.Selected[a].Ordinal, "it selected nothing, so nothing is unselected")
-	require.True(t, v.Decisions[a][1].Undone)
+	require.True(t, v.decisions[a][1].Undone)
 
 	last, ok = v.LastRuling()
 	require.True(t, ok)

@@ -2,13 +2,15 @@ package journal
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// View is what the records of a journal add up to. It is a value: nobody changes it after Fold.
+// View is what the records of a journal add up to. It is a value: nobody changes it after Fold. Its fields are what counts
+// now; what was is asked for by methods, and read when it is.
 type View struct {
 	Selected map[lang.Address]Selection // what readers read now
 	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
@@ -16,30 +18,25 @@ type View struct {
 	Skipped  map[lang.Address]Skip      // why the last build that wanted it did not run it, while the cause has not succeeded since
 	Retries  []Retry                    // oldest first
 	Rulings  []Ruling                   // oldest first
-	Builds   []Build                    // oldest first
-	History  map[lang.Address][]Attempt // attempts of an address, oldest first, each once
-
-	Decisions map[lang.Address][]Decision // what persons did, oldest first
 
 	Own      map[string]bool // files that the campaign named when it was built last
 	Disowned []Disowned      // files that it named before
 
-	concerned map[string][]lang.Address       // of a decision, by its ID
 	skippedBy map[lang.Address][]lang.Address // by the cause, what Skipped may name it for
 	approvals map[approvalKey]Approval
-	closed    map[string]bool // builds before all was fresh
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
-	seen      map[historyKey]bool
+	open      int             // how many builds, from the first, came before all was fresh
+
+	root string // of the campaign; "" for a view of records that are in no file
+	end  int64  // of the last record in the journal
+
+	mu sync.Mutex // guards what follows, which is read when it is asked for
+	past
 }
 
 type approvalKey struct {
 	address lang.Address
 	outputs digest.Digest
-}
-
-type historyKey struct {
-	address lang.Address
-	attempt Attempt
 }
 
 func newView() *View {
@@ -48,15 +45,11 @@ func newView() *View {
 		Last:      map[lang.Address]Selection{},
 		Ended:     map[lang.Address]Ended{},
 		Skipped:   map[lang.Address]Skip{},
-		History:   map[lang.Address][]Attempt{},
-		Decisions: map[lang.Address][]Decision{},
-		concerned: map[string][]lang.Address{},
+		Own:       map[string]bool{},
 		skippedBy: map[lang.Address][]lang.Address{},
 		approvals: map[approvalKey]Approval{},
-		Own:       map[string]bool{},
-		closed:    map[string]bool{},
 		discarded: map[Attempt]int{},
-		seen:      map[historyKey]bool{},
+		past:      newPast(),
 	}
 }
 
@@ -65,7 +58,9 @@ func newView() *View {
 func Fold(records []Record) *View {
 	v := newView()
 	for i := range records {
-		v.apply(&records[i])
+		if err := v.apply(&records[i]); err != nil {
+			panic("BUG: a view without a checkpoint reads one: " + err.Error())
+		}
 	}
 	return v
 }
@@ -89,19 +84,22 @@ func (v *View) LastRetry() (Retry, bool) {
 	return Retry{}, false
 }
 
-func (v *View) apply(r *Record) {
-	v.decide(r)
+// apply adds a record. An error is one of the checkpoint that v began with, and v is then of no use.
+func (v *View) apply(r *Record) error {
+	if err := v.decide(r); err != nil {
+		return err
+	}
 	switch r.Kind {
 	case kindBuildStarted:
-		v.Builds = append(v.Builds, Build{ID: r.Build, Who: r.Who, Started: r.Time, Targets: r.Targets})
+		v.builds = append(v.builds, Build{ID: r.Build, Who: r.Who, Started: r.Time, Targets: r.Targets})
 	case kindBuildEnded:
-		v.endBuild(r)
+		return v.endBuild(r)
 	case kindSelected:
-		v.selectAttempt(r)
+		return v.selectAttempt(r)
 	case kindEnded:
 		v.Ended[r.Address] = Ended{Attempt: Attempt{r.Key, r.Ordinal}, Outcome: cache.Outcome(r.Outcome), Message: r.Message, Build: r.Build, Time: r.Time}
 		delete(v.Skipped, r.Address)
-		v.remember(r)
+		return v.remember(r)
 	case kindSkipped:
 		v.Skipped[r.Address] = Skip{Cause: r.Cause, Message: r.Message, Build: r.Build, Time: r.Time}
 		v.skippedBy[r.Cause] = append(v.skippedBy[r.Cause], r.Address)
@@ -117,6 +115,7 @@ func (v *View) apply(r *Record) {
 		v.unrule(r.Undoes)
 		v.undo(r)
 	}
+	return nil
 }
 
 // ApprovalOf returns what was said last of the bytes of an address.
@@ -125,32 +124,7 @@ func (v *View) ApprovalOf(a lang.Address, outputs digest.Digest) (Approval, bool
 	return said, ok
 }
 
-// Closed reports whether all of the campaign was fresh at the end of a build or since: what it spent is in
-// no budget any more.
-func (v *View) Closed(build string) bool { return v.closed[build] }
-
-func (v *View) close(r *Record) {
-	for _, b := range v.Builds {
-		v.closed[b.ID] = true
-	}
-	for _, id := range r.Closes {
-		v.closed[id] = true
-	}
-}
-
-func (v *View) endBuild(r *Record) {
-	if r.Complete {
-		v.close(r)
-	}
-	for i := range slices.Backward(v.Builds) {
-		if v.Builds[i].ID == r.Build {
-			v.Builds[i].Ended, v.Builds[i].Counts = r.Time, r.Counts
-			return
-		}
-	}
-}
-
-func (v *View) selectAttempt(r *Record) {
+func (v *View) selectAttempt(r *Record) error {
 	s := Selection{Attempt: Attempt{r.Key, r.Ordinal}, Build: r.Build, Time: r.Time, Reason: r.Reason}
 	v.Selected[r.Address], v.Last[r.Address] = s, s
 	delete(v.Skipped, r.Address)
@@ -160,15 +134,7 @@ func (v *View) selectAttempt(r *Record) {
 		}
 	}
 	delete(v.skippedBy, r.Address)
-	v.remember(r)
-}
-
-func (v *View) remember(r *Record) {
-	k := historyKey{r.Address, Attempt{r.Key, r.Ordinal}}
-	if !v.seen[k] {
-		v.seen[k] = true
-		v.History[r.Address] = append(v.History[r.Address], k.attempt)
-	}
+	return v.remember(r)
 }
 
 func (v *View) retry(r *Record) {
