@@ -107,6 +107,7 @@ func (b *Builder) Run(ctx context.Context, wanted []graph.NodeID) (Summary, erro
 			return Summary{}, err
 		}
 	}
+	b.Placer.Begin()
 	return newScheduler(b, false).run(ctx, wanted)
 }
 

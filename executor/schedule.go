@@ -631,6 +631,7 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 		sum.Counts[r.State]++
 	}
 	sum.Total = len(sum.Nodes)
+	s.putBack()
 	sum.Unclean = s.unclean()
 	s.emit(event.Event{Kind: event.BuildEnded, Counts: sum.countNames(), Total: sum.Total, Duration: sum.Duration})
 	return sum

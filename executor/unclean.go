@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -134,6 +135,31 @@ func (s *scheduler) unclean() []Trespass {
 		s.emit(event.Event{Kind: event.Unclean, Address: t.By[0].String(), Text: t.String()})
 	}
 	return found
+}
+
+// putBack puts outputs in place again that were there when somebody removed the output directory: a build that goes on after that
+// must not end with half of them.
+func (s *scheduler) putBack() {
+	if s.plan || !s.b.Placer.Renewed() {
+		return
+	}
+	for _, id := range s.order {
+		n := s.nodes[id]
+		if n.placed == nil {
+			continue
+		}
+		addr, specs := n.result.Address, outPaths(n.decision.Action.Outputs)
+		if state, _ := s.b.Placer.Check(addr, n.placed, specs); state != place.Missing {
+			continue
+		}
+		report, err := s.b.Placer.Put(addr, n.placed, specs)
+		s.b.reportMoved(addr, report.Moved)
+		text := "the output directory was removed meanwhile; its outputs are put back"
+		if err != nil {
+			text = "the next build puts its outputs back: " + err.Error()
+		}
+		s.emit(event.Event{Kind: event.Notice, Address: addr.String(), Text: text})
+	}
 }
 
 // inProject compares the project with what it was like before the first prompt.

@@ -67,9 +67,11 @@ type Placer struct {
 	files *source.Files
 	cas   cache.CAS
 
-	open    sync.Once
-	dir     *os.File // the output directory
+	lead    sync.RWMutex // held for reading while something is put; dir and openErr
+	dir     *os.File     // the output directory; nil until something is put
 	openErr error
+	begun   os.FileInfo // the output directory at Begin; nil when there was none
+	renewed atomic.Bool // the directory was removed while it was in use, and made again
 	stages  atomic.Int64
 	refused atomic.Bool // something may lie in the directory of rejected outputs
 	plain   atomic.Bool // the file system cannot exchange two directories
@@ -197,24 +199,87 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 	if len(want) == 0 && p.absent(addr) {
 		return Report{}, nil // a task without outputs has no directory
 	}
-	if err := p.ready(); err != nil {
-		return Report{}, err
+	var r Report
+	err = p.leading(addr, func() error {
+		if err := p.remember(addr, outs, specs); err != nil {
+			return err
+		}
+		moved, err := p.exchange(addr.String(), want)
+		r.Moved = append(r.Moved, moved...)
+		if err != nil {
+			return err
+		}
+		if len(want) == 0 {
+			_ = effect.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
+		}
+		p.learn(addr.String(), want)
+		if p.refused.Load() {
+			return workspace.Remove(filepath.Join(p.dir.Name(), rejectedDir, filepath.FromSlash(addr.String())))
+		}
+		return nil
+	})
+	return r, err
+}
+
+// maxRenewed bounds how often the output directory is made again for one instance. Who removes it without end gets an error.
+const maxRenewed = 20
+
+// leading does something in the output directory. When that is removed meanwhile, by somebody's `rm -r out`, it is made again, and so
+// is what was being done.
+func (p *Placer) leading(addr lang.Address, do func() error) error {
+	for try := 0; ; try++ {
+		err := p.ready()
+		p.lead.RLock()
+		if err == nil && p.dir == nil { // another Put gave it up just now
+			err = os.ErrNotExist
+		}
+		if err == nil {
+			err = do()
+		}
+		p.lead.RUnlock()
+		if err == nil {
+			return nil
+		}
+		if try == maxRenewed || !errors.Is(err, os.ErrNotExist) {
+			return p.fail(addr, err)
+		}
+		p.renew()
 	}
-	if err := p.remember(addr, outs, specs); err != nil {
-		return Report{}, p.fail(addr, err)
+}
+
+// renew gives up an output directory that is not the one at its place any more, or that lost what we had in it.
+func (p *Placer) renew() {
+	p.lead.Lock()
+	defer p.lead.Unlock()
+	if p.dir == nil {
+		return
 	}
-	moved, err := p.exchange(addr.String(), want)
-	if err != nil {
-		return Report{Moved: moved}, p.fail(addr, err)
+	var stage unix.Stat_t
+	ours, err := p.dir.Stat()
+	there, lost := os.Stat(p.dir.Name())
+	if err == nil && lost == nil && os.SameFile(ours, there) && unix.Fstatat(p.fd(), stageDir, &stage, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		return // only a part of it went
 	}
-	if len(want) == 0 {
-		_ = effect.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
+	p.renewed.Store(true)
+	_ = p.dir.Close()
+	p.dir = nil
+}
+
+// Begin notes which directory the output directory is, for Renewed. Call it before anything is put.
+func (p *Placer) Begin() {
+	if info, err := os.Stat(filepath.Join(p.root, filepath.FromSlash(p.out))); err == nil {
+		p.begun = info
 	}
-	p.learn(addr.String(), want)
-	if p.refused.Load() {
-		err = workspace.Remove(filepath.Join(p.dir.Name(), rejectedDir, filepath.FromSlash(addr.String())))
+}
+
+// Renewed reports whether the output directory is not the one that was there at Begin, or was removed while outputs were put into it:
+// what was there before is gone too.
+func (p *Placer) Renewed() bool {
+	if p.renewed.Load() || p.begun == nil {
+		return p.renewed.Load()
 	}
-	return Report{Moved: moved}, err
+	now, err := os.Stat(filepath.Join(p.root, filepath.FromSlash(p.out)))
+	return err != nil || !os.SameFile(p.begun, now)
 }
 
 // absent reports whether there is nothing where the outputs of an instance go.
@@ -230,14 +295,11 @@ func (p *Placer) PutRejected(addr lang.Address, outs []cache.Output, specs []Out
 	if err != nil {
 		return p.fail(addr, err)
 	}
-	if err := p.ready(); err != nil {
+	return p.leading(addr, func() error {
+		p.refused.Store(true)
+		_, err := p.exchange(rejectedDir+"/"+addr.String(), want)
 		return err
-	}
-	p.refused.Store(true)
-	if _, err := p.exchange(rejectedDir+"/"+addr.String(), want); err != nil {
-		return p.fail(addr, err)
-	}
-	return nil
+	})
 }
 
 func (p *Placer) fail(addr lang.Address, err error) error {
@@ -246,26 +308,36 @@ func (p *Placer) fail(addr lang.Address, err error) error {
 
 // ready opens the output directory, makes it if need be, and clears what a crash left half made.
 func (p *Placer) ready() error {
-	p.open.Do(func() {
-		dir := filepath.Join(p.root, filepath.FromSlash(p.out))
-		if err := effect.MkdirAll(dir, 0o755); err != nil {
-			p.openErr = fmt.Errorf("make output directory: %w\nhint: %s has to be a directory, or a link to one that exists", err, p.out)
-			return
+	p.lead.Lock()
+	defer p.lead.Unlock()
+	if p.dir == nil && p.openErr == nil {
+		dir, err := p.openDir()
+		if errors.Is(err, os.ErrNotExist) {
+			return err // removed as it was made
 		}
-		if p.openErr = workspace.Remove(filepath.Join(dir, stageDir)); p.openErr != nil {
-			return
-		}
-		if p.dir, p.openErr = os.Open(dir); p.openErr != nil {
-			return
-		}
-		if err := effect.Mkdirat(p.fd(), stageDir, 0o755); err != nil {
-			p.openErr = fmt.Errorf("make output directory: %w", err)
-			return
-		}
-		_, err := os.Lstat(filepath.Join(dir, rejectedDir))
-		p.refused.Store(err == nil)
-	})
+		p.dir, p.openErr = dir, err
+	}
 	return p.openErr
+}
+
+func (p *Placer) openDir() (*os.File, error) {
+	dir := filepath.Join(p.root, filepath.FromSlash(p.out))
+	if err := effect.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make output directory: %w\nhint: %s has to be a directory, or a link to one that exists", err, p.out)
+	}
+	if err := workspace.Remove(filepath.Join(dir, stageDir)); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := effect.Mkdirat(int(f.Fd()), stageDir, 0o755); err != nil {
+		return nil, errors.Join(fmt.Errorf("make output directory: %w", err), f.Close())
+	}
+	_, err = os.Lstat(filepath.Join(dir, rejectedDir))
+	p.refused.Store(err == nil)
+	return f, nil
 }
 
 // Sweep removes what a crash left half made. Put does so, too; a build that puts nothing calls Sweep.
@@ -284,7 +356,11 @@ func (p *Placer) fd() int { return int(p.dir.Fd()) }
 
 // Close removes the empty directory for half-made things and releases the output directory.
 func (p *Placer) Close() error {
-	p.open.Do(func() { p.openErr = os.ErrClosed })
+	p.lead.Lock()
+	defer p.lead.Unlock()
+	if p.openErr == nil {
+		p.openErr = os.ErrClosed
+	}
 	if p.dir == nil {
 		return nil
 	}
