@@ -315,7 +315,7 @@ func (c *checker) try(e *hclsyntax.FunctionCallExpr) *typ {
 	for i, a := range e.Args {
 		t, failed := c.quiet(a)
 		if failed == nil {
-			some = append(some, t)
+			some = append(some, t) // null is a value: try goes on at an error only
 			continue
 		}
 		if i == len(e.Args)-1 && len(some) == 0 {

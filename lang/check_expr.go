@@ -153,9 +153,9 @@ func textHint(e hclsyntax.Expression, a *typ) string {
 }
 
 func (c *checker) mayBeNullAt(where hcl.Range, t *typ, root string) {
-	d := c.probs.error("UF2105", where, "%s.", t.maybe).hint("Test .ok or .exists first, or give a fallback with try() or coalesce().")
+	d := c.probs.error("UF2105", where, "%s.", t.maybe).hint("Test .ok or .exists first, or give a fallback: coalesce(VALUE, …), or try(VALUE.PART, …) for a part of it.")
 	if c.isBound(root) {
-		d.Hint = "Leave out what is not there with \"if " + root + ".ok\" at the end of the for, or give a fallback with try() or coalesce()."
+		d.Hint = "Leave out what is not there with \"if " + root + ".ok\" at the end of the for, or give a fallback: coalesce(VALUE, …), or try(VALUE.PART, …) for a part of it."
 	}
 }
 

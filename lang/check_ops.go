@@ -11,10 +11,14 @@ import (
 func (c *checker) conditional(e *hclsyntax.ConditionalExpr) *typ {
 	c.operand(e.Condition, cty.Bool)
 	n := len(c.guarded)
-	c.guarded = append(c.guarded, c.guards(e.Condition)...)
+	asked := c.guards(e.Condition)
+	c.guarded = append(c.guarded, asked...)
 	yes := c.check(e.TrueResult)
 	no := c.check(e.FalseResult)
 	c.guarded = c.guarded[:n]
+	if len(asked) > 0 {
+		yes, no = yes.certain(), no.certain()
+	}
 	if !sameKind(yes, no) {
 		c.probs.error("UF2102", hcl.RangeBetween(e.TrueResult.Range(), e.FalseResult.Range()),
 			"The true value is %s, but the false value is %s.", yes, no).

@@ -205,6 +205,11 @@ func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 		attrs["contract"] = nullType
 	}
 	maybe := ""
+	if a := n.arg("optional"); a != nil {
+		if v, ok := literalValue(a.syntax); ok && v.Type() == cty.Bool && !v.IsNull() && v.True() {
+			maybe = fmt.Sprintf("Output %q of task.%s is optional, and this is null where it was not written", n.name, d.task.Name)
+		}
+	}
 	if tolerated {
 		t.doubt = d.task.Name
 		maybe = fmt.Sprintf("task.%s may have failed or been skipped, and this is null then", d.task.Name)

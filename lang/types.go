@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -69,17 +70,18 @@ func unionOf(ts ...*typ) *typ {
 		return ts[0]
 	}
 	var distinct []*typ
-	loose := false
+	loose, maybe := false, ""
 	for _, t := range ts {
-		loose = loose || t.loose
+		loose, maybe = loose || t.loose, cmp.Or(maybe, t.maybe)
 		alternatives := []*typ{t}
 		if t.shape == unionShape {
 			alternatives = t.elems
 		}
 		for _, a := range alternatives {
 			if a.shape == anyShape {
-				return a
+				return maybeNull(a, cmp.Or(maybe, a.maybe))
 			}
+			maybe = cmp.Or(maybe, a.maybe)
 			distinct = addDistinct(distinct, a)
 		}
 	}
@@ -89,7 +91,7 @@ func unionOf(ts ...*typ) *typ {
 	case 1:
 		return distinct[0]
 	}
-	return &typ{shape: unionShape, elems: distinct, loose: loose}
+	return &typ{shape: unionShape, elems: distinct, loose: loose, maybe: maybe}
 }
 
 // addDistinct adds a type unless it is there; types that differ only in what is known become the type
@@ -236,8 +238,8 @@ func (t *typ) elements() (key, elem *typ, ok bool) {
 func (t *typ) unionElements() (key, elem *typ, ok bool) {
 	var keys, elems []*typ
 	for _, a := range t.elems {
-		if a.shape == nullShape {
-			continue
+		if a.shape == nullShape || a.shape == tupleShape && len(a.elems) == 0 && len(t.elems) > 1 {
+			continue // nothing is iterated
 		}
 		k, e, ok := a.elements()
 		if !ok {
