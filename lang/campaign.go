@@ -11,7 +11,7 @@ type Campaign struct {
 	Out             string   // slash path of the outputs directory, relative to Root
 	Default         []string // names of the default tasks; empty means every task nothing depends on
 	StorePath       string   // campaign.store as written; "" when not set
-	Remote          string   // campaign.remote as written; "" when not set
+	Remote          string   // campaign.remote as written; "" when not set: the store that results are shared through
 	Deadline        time.Duration
 	MaxDynamicTasks int
 	Budget          Budget
@@ -23,6 +23,7 @@ type Campaign struct {
 	Agents     []*Agent
 	Profiles   []*Profile
 	Pools      []*Pool
+	Remotes    []*Remote
 	Contracts  []*Contract
 	References []*Reference
 	Groups     []*Group
@@ -89,6 +90,7 @@ type Profile struct {
 	Effort      string
 	Args        []string
 	Env         map[string]string
+	Remote      string   // name of the remote that runs its prompts, or [Here]; "" for this machine
 	Fallback    []string // profile names
 	Description string
 	Range       Range
@@ -99,6 +101,26 @@ type Pool struct {
 	Name  string
 	Slots int
 	Range Range
+}
+
+// Remote is where tasks run that name it, as declared.
+type Remote struct {
+	Name       string
+	Engine     string // reapi, slurm, kubectl, nomad or command
+	Address    string // of its store; "" for campaign.remote
+	Slots      int
+	MaxTimeout time.Duration // 0: not known
+	RetryLost  int           // -1: as the kind of the task says
+	Properties map[string]string
+	Env        map[string]string
+	Program    string // "" for ufbuild
+	Submit     []string
+	Input      string
+	State      []string
+	Cancel     []string
+	Logs       []string
+	Poll       time.Duration
+	Range      Range
 }
 
 // Contract is the rules that a task's outputs must satisfy.
@@ -264,7 +286,7 @@ type Instance struct {
 	Budget      Budget
 	Cache       bool
 	Salt        string
-	Remote      string
+	Remote      string // the remote that the task names; see [Instance.RunsOn]
 	KeepEdits   bool
 	PassEnv     []string
 	Requires    []string

@@ -137,6 +137,85 @@ task "greet" {
 }
 `},
 	{
+		Code: "UF7007", Title: "Unknown remote",
+		Explanation: `
+remote names a declared remote: remote "NAME" { engine = … }. The word "local" stands for this machine, for a task
+whose profile or group says otherwise.`,
+		Bad: `
+remote "cluster" {
+  engine  = "slurm"
+  address = "grpc://cache.example:8980"
+}
+
+task "fuzz" {
+  command = ["echo", "fuzz"]
+  remote  = "cluser"
+}
+`, Good: `
+remote "cluster" {
+  engine  = "slurm"
+  address = "grpc://cache.example:8980"
+}
+
+task "fuzz" {
+  command = ["echo", "fuzz"]
+  remote  = "cluster"
+}
+`},
+	{
+		Code: "UF7008", Title: "Bad remote",
+		Explanation: `
+Engines are reapi (a server of the Remote Execution API runs what it is sent), slurm, kubectl, nomad, and command, which
+has no commands of its own: set submit, state and cancel. What only starts jobs has no effect with reapi.`,
+		Bad: `
+remote "farm" {
+  engine  = "buildbarn"
+  address = "grpc://farm.example:8980"
+}
+
+task "fuzz" {
+  command = ["echo", "fuzz"]
+  remote  = "farm"
+}
+`, Good: `
+remote "farm" {
+  engine  = "reapi"
+  address = "grpc://farm.example:8980"
+}
+
+task "fuzz" {
+  command = ["echo", "fuzz"]
+  remote  = "farm"
+}
+`},
+	{
+		Code: "UF7009", Title: "The remote cannot do that",
+		Explanation: `
+A task in place needs the files of this machine. A server of the Remote Execution API decides by itself what a task may
+read, write and reach. No remote grants more time than its max_timeout.`,
+		Bad: `
+remote "farm" {
+  engine  = "reapi"
+  address = "grpc://farm.example:8980"
+}
+
+task "lint" {
+  command = ["echo", "lint"]
+  remote  = "farm"
+  workspace { mode = "inplace" }
+}
+`, Good: `
+remote "farm" {
+  engine  = "reapi"
+  address = "grpc://farm.example:8980"
+}
+
+task "lint" {
+  command = ["echo", "lint"]
+  remote  = "farm"
+}
+`},
+	{
 		Code: "UF7101", Title: "Bad command",
 		Explanation: `
 A command is a list of texts: the program and its arguments, one element for each. It is not given to a shell;

@@ -55,7 +55,7 @@ type declarations struct {
 }
 
 // declaredKinds are the labelled blocks.
-var declaredKinds = []string{"variable", "preset", "agent", "profile", "pool", "reference", "contract", "group", "task"}
+var declaredKinds = []string{"variable", "preset", "agent", "profile", "pool", "remote", "reference", "contract", "group", "task"}
 
 func newDeclarations() *declarations {
 	d := &declarations{locals: map[string]*localDef{}, kinds: map[string]*registry{}}

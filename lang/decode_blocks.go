@@ -187,6 +187,7 @@ func (l *loader) loadProfiles() {
 			Effort:      l.wantString(s, l.planned(n, "effort")),
 			Args:        l.wantStrings(s, l.planned(n, "args")),
 			Env:         l.wantEnv(s, l.planned(n, "env")),
+			Remote:      l.remoteName(s, l.planned(n, "remote")),
 			Description: l.wantString(s, l.literal(n, "description")),
 		}
 		p.Agent, _ = l.c.Agent(l.directReference(n.arg("agent"), "agent"))

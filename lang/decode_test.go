@@ -89,7 +89,13 @@ func TestDecodeInstance(t *testing.T) {
 	require.Equal(t, Budget{USD: 2}, i.Budget)
 	require.False(t, i.Cache)
 	require.Equal(t, "s-y", i.Salt)
-	require.Equal(t, "anywhere", i.Remote)
+	require.Equal(t, "cluster", i.Remote)
+	r, ok := c.RemoteNamed(i.Remote)
+	require.True(t, ok)
+	require.Equal(t, &Remote{
+		Name: "cluster", Engine: "slurm", Slots: 200, MaxTimeout: 24 * time.Hour, RetryLost: 1, Properties: map[string]string{"partition": "long"},
+		Env: map[string]string{"HOME": "/home/x"}, Program: "/opt/ufbuild", Poll: 30 * time.Second, Range: r.Range,
+	}, r)
 	require.True(t, i.KeepEdits)
 	require.Equal(t, []string{"HOME"}, i.PassEnv)
 	require.Equal(t, []string{"git"}, i.Requires)

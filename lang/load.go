@@ -73,6 +73,7 @@ func (l *loader) load(names []string) {
 	l.loadLocals()
 	l.loadCampaign()
 	l.loadPools()
+	l.loadRemotes()
 	l.loadAgents()
 	l.loadProfiles()
 	l.loadContracts()

@@ -89,7 +89,7 @@ func (b *Block) index() *Block {
 var rootSchema = (&Block{
 	Doc: "A campaign file.",
 	Blocks: []*Block{
-		campaignSchema, variableSchema, presetSchema, localsSchema, agentSchema, profileSchema, poolSchema,
+		campaignSchema, variableSchema, presetSchema, localsSchema, agentSchema, profileSchema, poolSchema, remoteSchema,
 		referenceSchema, contractSchema, groupSchema, taskSchema,
 	},
 }).index()

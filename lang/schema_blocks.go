@@ -13,7 +13,7 @@ var campaignSchema = &Block{
 		{Name: "deadline", Type: "duration", Phase: PlanTime, Doc: "Longest time a build may take."},
 		{Name: "prices", Type: "map(object)", Phase: PlanTime, Doc: "Dollars per million tokens by model: input, cached, output."},
 		{Name: "store", Type: "string", Phase: Literal, Doc: "Directory of the store."},
-		{Name: "remote", Type: "string", Phase: Literal, Doc: "Address of a remote store or executor."},
+		{Name: "remote", Type: "string", Phase: Literal, Doc: "Address of a remote store; remotes without one of their own use it too."},
 	},
 	Blocks: []*Block{budgetSchema, workspaceSchema},
 }
@@ -80,8 +80,30 @@ var profileSchema = &Block{
 		{Name: "effort", Type: "string", Phase: PlanTime, Manifest: true, Doc: "How hard it thinks, in the adapter's words."},
 		{Name: "args", Type: "list(string)", Phase: PlanTime, Manifest: true, Doc: "Further arguments."},
 		{Name: "env", Type: "map(string)", Phase: PlanTime, Manifest: true, Doc: "Environment variables."},
+		{Name: "remote", Type: "string", Phase: PlanTime, Doc: "Name of the remote that runs its prompts, unless the task says another."},
 		{Name: "fallback", Type: "list of profiles", Phase: Static, Doc: "Profiles to go on with when the account of this one is paused, or its tries ended in crashes, stalls or refusals."},
 		{Name: "description", Type: "string", Phase: Literal, Doc: "One sentence for people."},
+	},
+}
+
+var remoteSchema = &Block{
+	Name: "remote", Labels: 1, Many: true,
+	Doc: "Where tasks run that name it: an engine for jobs, or a server of the Remote Execution API.",
+	Args: []Arg{
+		{Name: "engine", Type: "string", Phase: Literal, Required: true, Doc: "reapi, slurm, kubectl, nomad, or command with submit, state and cancel.", Values: remoteEngines},
+		{Name: "address", Type: "string", Phase: PlanTime, Default: "campaign.remote", Doc: "Store of the Remote Execution API that this machine and the jobs reach; for reapi the server that runs them too."},
+		{Name: "slots", Type: "number", Phase: PlanTime, Default: "64", Doc: "How many attempts it has at once; they take none of --jobs."},
+		{Name: "max_timeout", Type: "duration", Phase: PlanTime, Doc: "The longest timeout it grants; a task with a longer one is refused before anything is sent."},
+		{Name: "retry_lost", Type: "number", Phase: PlanTime, Default: "0 for prompts, else 2", Doc: "How often an attempt runs again that got lost: nobody knows whether it ran."},
+		{Name: "properties", Type: "map(string)", Phase: PlanTime, Doc: "Platform properties of reapi; further {words} of the commands below."},
+		{Name: "env", Type: "map(string)", Phase: PlanTime, Doc: "Environment variables over there, such as PATH and HOME; in no key."},
+		{Name: "program", Type: "string", Phase: PlanTime, Default: "ufbuild", Doc: "This program as a job finds it."},
+		{Name: "submit", Type: "list(string)", Phase: PlanTime, Doc: "Command that hands in a job, instead of the engine's own."},
+		{Name: "input", Type: "string", Phase: PlanTime, Doc: "What submit reads from standard input."},
+		{Name: "state", Type: "list(string)", Phase: PlanTime, Doc: "Command that prints the state of a job."},
+		{Name: "cancel", Type: "list(string)", Phase: PlanTime, Doc: "Command that ends a job."},
+		{Name: "logs", Type: "list(string)", Phase: PlanTime, Doc: "Command that prints what a running job prints, until it is stopped."},
+		{Name: "poll", Type: "duration", Phase: PlanTime, Default: "10s", Doc: "Longest time between two looks at a job."},
 	},
 }
 

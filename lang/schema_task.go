@@ -18,7 +18,7 @@ var settingArgs = []Arg{
 	{Name: "budget", Type: "object", Phase: PlanTime, Doc: "Ceiling of an attempt: { usd, tokens }; one that passes it is stopped."},
 	{Name: "cache", Type: "bool", Phase: PlanTime, Default: "true", Doc: "False: always stale."},
 	{Name: "salt", Type: "string", Phase: PlanTime, Manifest: true, Doc: "Text mixed into the key."},
-	{Name: "remote", Type: "string", Phase: PlanTime, Doc: "Where it may run."},
+	{Name: "remote", Type: "string", Phase: PlanTime, Default: "the profile's", Doc: "Name of the remote that runs it; local: this machine."},
 	{Name: "keep_edits", Type: "bool", Phase: PlanTime, Default: "false", Doc: "True: an edited output is reported, not repaired."},
 	{Name: "env", Type: "map(string)", Phase: RunTime, Manifest: true, Doc: "Environment variables; merged by key."},
 	{Name: "pass_env", Type: "list(string)", Phase: Literal, Doc: "Names of variables passed on, never hashed."},

@@ -23,13 +23,13 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	i.Weight = int(l.wantInt(s, set("weight"), 1, 1, maxSlots, "UF7004"))
 	i.Cache = l.wantBool(s, set("cache"), true)
 	i.Salt = l.wantString(s, set("salt"))
-	i.Remote = l.wantString(s, set("remote"))
 	i.KeepEdits = l.wantBool(s, set("keep_edits"), false)
 	i.Requires = l.wantStrings(s, set("requires"))
 	i.PassEnv = l.passEnv(s, d)
 	i.Budget = l.wantBudget(s, set("budget"))
 	i.Pool = l.declaredName(s, set("pool"), "pool")
 	l.decodeProfile(s, d, i)
+	i.Remote = l.remoteName(s, set("remote"))
 	l.decodeRetry(s, d, i)
 	l.decodeInputs(s, d, i)
 	l.decodeOutputs(s, d, i)
@@ -40,6 +40,7 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	l.checkScripts(s, d, i)
 	l.checkWeight(d, i)
 	l.checkTimeout(d, i)
+	l.checkRemote(d, i)
 }
 
 func (l *loader) passEnv(s *scope, d *taskDef) []string {

@@ -16,7 +16,7 @@ func (l *loader) checkUnused() {
 			l.warn("UF2302", d.nameRange, "local.%s is not used.", d.name)
 		}
 	}
-	for _, root := range []string{"var", "contract", "profile", "pool", "reference"} {
+	for _, root := range []string{"var", "contract", "profile", "pool", "remote", "reference"} {
 		r := l.decl.kinds[kindOfRoot(root)]
 		for _, n := range r.list {
 			if !r.used[n.name] {
