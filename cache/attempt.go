@@ -107,6 +107,22 @@ type Agent struct {
 	Version string `json:"version,omitempty"` // as the program said it; "" when nobody asked
 }
 
+// Placed names an attempt that was given to another machine, so that whoever looks later can find it there.
+type Placed struct {
+	Remote string `json:"remote"`           // name of the remote in its campaign
+	Action string `json:"action,omitempty"` // what the remote was asked to run, in its own notation
+	Handle string `json:"handle,omitempty"` // how the remote calls it: the name of a job, or of an operation; "" while it has none
+	Turn   int    `json:"turn,omitempty"`   // from 1; of several records about one attempt the highest counts
+}
+
+// String says where for people: "slurm, as job-1".
+func (p *Placed) String() string {
+	if p.Handle == "" {
+		return p.Remote
+	}
+	return p.Remote + ", as " + p.Handle
+}
+
 // Verdict is what judging said about the outputs that Key names.
 type Verdict struct {
 	Key          VerdictKey `json:"key"`
@@ -154,6 +170,9 @@ type Attempt struct {
 	Workspace string
 
 	StartedAt, EndedAt time.Time // display only
+	// Placed is where it runs or ran when that was not a process of its builder; nil for one that was. Such an attempt may
+	// outlive its builder.
+	Placed *Placed
 
 	From *From // of an attempt that another machine made; nil for those made here
 

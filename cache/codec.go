@@ -47,6 +47,8 @@ func (r Record) known() bool {
 	switch r.Kind {
 	case KindStarted:
 		return r.Start != nil
+	case KindPlaced:
+		return r.Placed != nil
 	case KindCaptured:
 		return r.Captured != nil
 	case KindEnded:

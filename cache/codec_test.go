@@ -27,6 +27,7 @@ func samples() []Record {
 		VerdictRecord(k, 4, Verdict{Key: VerdictKeyOf(nil, nil), Pass: true, Inconclusive: true, Messages: []string{"a", ""}, Warnings: []string{"w"}, Round: 2}),
 		DiscardRecord(k, 5, Discard{ID: "i", Who: "w", Why: "y", Campaign: "/c", When: now}),
 		RestoreRecord(k, 6, Discard{ID: "i"}),
+		PlacedRecord(k, 7, Placed{Remote: "r", Action: "a", Handle: "h", Turn: 2}),
 	}
 }
 
@@ -34,7 +35,7 @@ func samples() []Record {
 func TestSamplesAreFull(t *testing.T) {
 	r := samples()
 	for _, part := range []any{*r[0].Start, *r[0].Start.From, r[0].Start.Owner, r[0].Start.Agent, *r[1].Captured, r[1].Captured.Usage, r[1].Captured.Outputs[0],
-		*r[2].End, *r[3].Verdict, *r[4].Discard} {
+		*r[2].End, *r[3].Verdict, *r[4].Discard, *r[6].Placed} {
 		v := reflect.ValueOf(part)
 		for i := range v.NumField() {
 			require.False(t, v.Field(i).IsZero(), "%s.%s", v.Type(), v.Type().Field(i).Name)

@@ -27,6 +27,8 @@ func decodeFast(b []byte) (Record, bool) {
 			d.time(&r.At)
 		case "start":
 			r.Start = once(&d, r.Start, d.start)
+		case "placed":
+			r.Placed = once(&d, r.Placed, d.placed)
 		case "captured":
 			r.Captured = once(&d, r.Captured, d.captured)
 		case "end":
@@ -94,6 +96,23 @@ func (d *decoder) from(f *From) {
 			f.Origin = d.string()
 		case "signer":
 			f.Signer = d.string()
+		default:
+			d.odd = true
+		}
+	})
+}
+
+func (d *decoder) placed(p *Placed) {
+	d.object(func(name string) {
+		switch name {
+		case "remote":
+			p.Remote = d.string()
+		case "action":
+			p.Action = d.string()
+		case "handle":
+			p.Handle = d.string()
+		case "turn":
+			p.Turn = int(d.int())
 		default:
 			d.odd = true
 		}

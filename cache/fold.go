@@ -14,6 +14,7 @@ import (
 //
 //   - Of two starts or two captures of one ordinal (which only a broken lock could make) the capture with more existing
 //     outputs, then the smaller text, counts.
+//   - Of several places the one of the highest turn counts.
 //   - Of two ends the outcome that stands earlier in the closed set counts; interrupted, which another builder may have
 //     guessed, yields to all others.
 //   - Verdicts follow Verdict.Round.
@@ -41,16 +42,19 @@ func Fold(k Key, records []Record) []Attempt {
 
 // folding is what the records of one ordinal say.
 type folding struct {
-	start, captured, end *Record
-	verdicts             map[VerdictKey]Verdict
-	discards             map[string]Discard
-	restored             map[string]bool
+	start, placed *Record
+	captured, end *Record
+	verdicts      map[VerdictKey]Verdict
+	discards      map[string]Discard
+	restored      map[string]bool
 }
 
 func (f *folding) add(r Record) {
 	switch r.Kind {
 	case KindStarted:
 		f.start = choose(f.start, &r, func(*Record) int { return 0 })
+	case KindPlaced:
+		f.placed = choose(f.placed, &r, func(r *Record) int { return -r.Placed.Turn })
 	case KindCaptured:
 		f.captured = choose(f.captured, &r, func(r *Record) int { return -existing(r.Captured.Outputs) })
 	case KindEnded:
@@ -169,6 +173,9 @@ func (f *folding) setStart(a *Attempt) {
 }
 
 func (f *folding) setState(a *Attempt) {
+	if f.placed != nil {
+		a.Placed = f.placed.Placed
+	}
 	if f.captured != nil {
 		a.Captured = f.captured.Captured
 	}

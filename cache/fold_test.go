@@ -57,6 +57,8 @@ func TestFold(t *testing.T) {
 		{"a later round", []Record{EndedRecord(k, 1, OK, "", t0),
 			VerdictRecord(k, 1, Verdict{Key: v, Round: 1, Pass: true}), VerdictRecord(k, 1, Verdict{Key: v})},
 			[]Attempt{{Key: k, Ordinal: 1, State: Ended, Outcome: OK, EndedAt: t0, Verdicts: map[VerdictKey]Verdict{v: {Key: v, Pass: true, Round: 1}}}}},
+		{"placed again", []Record{PlacedRecord(k, 1, Placed{Remote: "r", Handle: "h", Turn: 2}), start(1, "b"), PlacedRecord(k, 1, Placed{Remote: "r", Turn: 1})},
+			[]Attempt{{Key: k, Ordinal: 1, Build: "b", StartedAt: t0, State: Started, Placed: &Placed{Remote: "r", Handle: "h", Turn: 2}}}},
 		{"restored", []Record{start(1, "b"), RestoreRecord(k, 1, Discard{ID: "r"}), DiscardRecord(k, 1, Discard{ID: "r"})},
 			[]Attempt{{Key: k, Ordinal: 1, Build: "b", StartedAt: t0, State: Started}}},
 		{"discards", []Record{start(1, "b"), DiscardRecord(k, 1, Discard{ID: "r2"}), DiscardRecord(k, 1, Discard{ID: "r1"}), DiscardRecord(k, 1, Discard{ID: "r2", Who: "x"})},

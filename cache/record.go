@@ -9,6 +9,7 @@ import (
 // Kinds of records.
 const (
 	KindStarted  = "started"
+	KindPlaced   = "placed"
 	KindCaptured = "captured"
 	KindEnded    = "ended"
 	KindVerdict  = "verdict"
@@ -46,6 +47,7 @@ type Record struct {
 	Ordinal  int       `json:"n"`
 	At       time.Time `json:"at,omitzero"` // display only
 	Start    *Start    `json:"start,omitempty"`
+	Placed   *Placed   `json:"placed,omitempty"`
 	Captured *Captured `json:"captured,omitempty"`
 	End      *End      `json:"end,omitempty"`
 	Verdict  *Verdict  `json:"verdict,omitempty"`
@@ -60,6 +62,11 @@ func StartedRecord(a Attempt) Record {
 		Address: a.Address, Campaign: a.Campaign, Build: a.Build, Manifest: a.Manifest, Prompt: a.Prompt, Reason: a.Reason,
 		Feedback: a.Feedback, Rung: a.Rung, Agent: a.Agent, Owner: a.Owner, Workspace: a.Workspace, From: a.From,
 	}}
+}
+
+// PlacedRecord says where attempt n of k runs.
+func PlacedRecord(k Key, n int, p Placed) Record {
+	return Record{Kind: KindPlaced, Key: k, Ordinal: n, Placed: &p}
 }
 
 // CapturedRecord says what attempt n of k left.

@@ -120,13 +120,13 @@ type streamWriter struct {
 func (w *streamWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		take := min(chunk-len(w.buf), len(p))
-		w.buf, p = append(w.buf, p[:take]...), p[take:]
-		if len(w.buf) == chunk {
+		if len(w.buf) == chunk { // only now: the last message has to be the one with the last byte
 			if err := w.flush(false); err != nil {
 				return n - len(p), err
 			}
 		}
+		take := min(chunk-len(w.buf), len(p))
+		w.buf, p = append(w.buf, p[:take]...), p[take:]
 	}
 	return n, nil
 }

@@ -159,7 +159,10 @@ type ActionSpec struct {
 	Env     []Property // in clear: the command lies readable in the CAS
 	Secrets []string   // names of variables that a worker gives the process itself; sent as platform properties
 	Outputs []string   // paths, relative to Dir
-	Dir     string     // working directory in the input root; "" is the root
+	// OutputDirs are outputs that are directories. With them outputs are named in the words of REAPI 2.0 too, whose servers
+	// want to know which is which.
+	OutputDirs []string
+	Dir        string // working directory in the input root; "" is the root
 	// Platform chooses the worker.
 	Platform   []Property
 	Root       Digest        // of the input root, as Directory returns it
@@ -176,7 +179,10 @@ func (e Encoder) Action(s ActionSpec) (action, command Blob) {
 	platform := platformOf(s)
 	// Older servers read the platform of the command, newer ones that of the action.
 	cmd := &repb.Command{
-		Arguments: s.Argv, WorkingDirectory: s.Dir, OutputPaths: slices.Sorted(slices.Values(s.Outputs)), Platform: platform,
+		Arguments: s.Argv, WorkingDirectory: s.Dir, OutputPaths: slices.Sorted(slices.Values(slices.Concat(s.Outputs, s.OutputDirs))), Platform: platform,
+	}
+	if len(s.OutputDirs) > 0 {
+		cmd.OutputFiles, cmd.OutputDirectories = slices.Sorted(slices.Values(s.Outputs)), slices.Sorted(slices.Values(s.OutputDirs))
 	}
 	for _, v := range sortedProperties(s.Env) {
 		cmd.EnvironmentVariables = append(cmd.EnvironmentVariables, &repb.Command_EnvironmentVariable{Name: v.Name, Value: v.Value})
