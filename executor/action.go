@@ -44,6 +44,7 @@ type Action struct {
 	Writable  []string           `manifest:"out"`
 	Readable  []string           `manifest:"out"`
 	NoNetwork bool               `manifest:"out"`
+	Remote    string             `manifest:"out"` // where it runs changes no key; "" for here
 }
 
 // AgentChoice is the part of an agent and profile that can change what a prompt produces.

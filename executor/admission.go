@@ -10,7 +10,7 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// admission decides which queued node may start: it needs one of the build's jobs, a slot of its
+// admission decides which queued node may start: it needs one of the build's jobs, or a slot of the remote that runs it, a slot of its
 // agent's pool and, by its weight, slots of its own pool, and none of them may be paused. Nodes that
 // need the same wait in one line, so a full pool costs one look, not one a node.
 type admission struct {
@@ -38,6 +38,7 @@ type admission struct {
 type needs struct {
 	account     pause.Account
 	agent, task string
+	remote      string // the slot of the remote that it takes instead of a job; "" for none
 }
 
 // rungSet is a set of numbers of rungs below maxRungs; those above are never in it.
@@ -56,7 +57,18 @@ func newAdmission(b *Builder) admission {
 	for _, p := range b.Campaign.Pools {
 		a.slots[p.Name] = p.Slots
 	}
+	for _, r := range b.Campaign.Remotes {
+		a.slots[remoteSlot(r.Name)] = r.Slots
+	}
 	return a
+}
+
+// remoteSlot names the slots of a remote apart from those of any pool; "" for none.
+func remoteSlot(remote string) string {
+	if remote == "" {
+		return ""
+	}
+	return "remote " + remote
 }
 
 // rungsOf lists the profiles that may run an instance, best first; none for a command.
@@ -98,11 +110,11 @@ func limitOf(inst *lang.Instance) string {
 func (a *admission) needsOf(inst *lang.Instance) []needs {
 	rungs := rungsOf(a.campaign, inst)
 	if len(rungs) == 0 {
-		return []needs{{task: inst.Pool}}
+		return []needs{{task: inst.Pool, remote: remoteSlot(inst.RunsOn(nil))}}
 	}
 	out := make([]needs, len(rungs))
 	for i, p := range rungs {
-		out[i] = needs{account: accountOfAgent(p.Agent), task: inst.Pool}
+		out[i] = needs{account: accountOfAgent(p.Agent), task: inst.Pool, remote: remoteSlot(inst.RunsOn(p))}
 		if p.Agent.Pool != inst.Pool {
 			out[i].agent = p.Agent.Pool
 		}
@@ -124,12 +136,13 @@ func (a *admission) push(id graph.NodeID, inst *lang.Instance, given rungSet) {
 type asks struct {
 	profile *lang.Profile
 	pool    string
+	remote  string
 	given   rungSet
 }
 
 // lineOf returns the line that an instance waits in, of those that try the rungs it has not given up.
 func (a *admission) lineOf(inst *lang.Instance, given rungSet) *line {
-	by := asks{inst.Profile, inst.Pool, given}
+	by := asks{inst.Profile, inst.Pool, inst.Remote, given}
 	if l := a.known[by]; l != nil {
 		return l
 	}
@@ -148,7 +161,7 @@ func (a *admission) lineOf(inst *lang.Instance, given rungSet) *line {
 // pop takes the first queued node that may start, the one at the head of the longest way, the rung that runs it, and its slots
 // with it.
 func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
-	if a.jobs == 0 || a.onHold {
+	if a.onHold || a.jobs == 0 && len(a.campaign.Remotes) == 0 {
 		return 0, 0, false
 	}
 	var best *line
@@ -184,9 +197,17 @@ func (a *admission) rungFor(l *line, w waiting) (int, bool) {
 		if _, tried := a.prover[n.account]; tried {
 			return 0, false
 		}
-		return i, (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= w.weight)
+		return i, a.hasPlace(n) && (n.agent == "" || a.slots[n.agent] >= 1) && (n.task == "" || a.slots[n.task] >= w.weight)
 	}
 	return 0, false
+}
+
+// hasPlace reports whether the build, or the remote, has room for one more.
+func (a *admission) hasPlace(n needs) bool {
+	if n.remote != "" {
+		return a.slots[n.remote] >= 1
+	}
+	return a.jobs >= 1
 }
 
 // holds reports whether a pause keeps a rung from starting.
@@ -196,7 +217,11 @@ func (a *admission) holds(n needs) bool {
 }
 
 func (a *admission) take(n needs, weight, sign int) {
-	a.jobs -= sign
+	if n.remote != "" {
+		a.slots[n.remote] -= sign
+	} else {
+		a.jobs -= sign
+	}
 	if n.agent != "" {
 		a.slots[n.agent] -= sign
 	}

@@ -28,6 +28,7 @@ type endedMsg struct {
 	err      error // trouble of this machine
 	duration time.Duration
 	ran      bool        // its program ran, and what it left could not be captured
+	lost     bool        // it ran elsewhere, and nobody knows what became of it
 	end      agent.End   // what the agent's own words say
 	seen     cache.Usage // what was seen of its usage while it ran
 }
@@ -52,10 +53,13 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		m.err = b.settleDecision(inst, &found)
 		return m
 	}
-	if m.err = b.mayBegin(dec.Action, attempts); m.err != nil {
-		return m
+	at, adopted, err := b.adopt(inst, &dec, attempts)
+	if err == nil && !adopted {
+		if m.err = b.mayBegin(dec.Action, attempts); m.err != nil {
+			return m
+		}
+		at, err = b.begin(inst, &dec, attempts)
 	}
-	at, err := b.begin(inst, &dec, attempts)
 	if err != nil {
 		var changed *SourceChanged
 		m.err, m.changed = err, errors.As(err, &changed)
@@ -255,6 +259,12 @@ func (b *Builder) putInPlace(inst *lang.Instance, dec *Decision, at *cache.Attem
 // spoiled ends an attempt that did not run to a captured end. Where a program ran its directory stays: what
 // could not be captured is the only copy.
 func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
+	var open *Elsewhere
+	if errors.As(err, &open) {
+		b.reap(at)
+		m.err = err
+		return m
+	}
 	at.State, at.Outcome, at.Message, at.EndedAt = cache.Ended, cache.Infra, err.Error(), b.Now()
 	var changed *SourceChanged
 	if errors.As(err, &changed) {
@@ -265,10 +275,12 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 		b.reap(at)
 	}
 	var idle *NotStarted
-	if errors.As(err, &idle) {
+	var lost *Lost
+	m.lost = errors.As(err, &lost)
+	if errors.As(err, &idle) || m.lost {
 		b.reap(at)
 	}
-	m.ran = idle == nil && changed == nil
+	m.ran = idle == nil && changed == nil && !m.lost
 	if damaged(err) {
 		m.damage = err
 	}

@@ -111,6 +111,11 @@ func (b *Builder) Run(ctx context.Context, wanted []graph.NodeID) (Summary, erro
 	return newScheduler(b, false).run(ctx, wanted)
 }
 
+// NoticeOf tells the sink something about a task that only people care for.
+func (b *Builder) NoticeOf(task, text string) {
+	b.emit(event.Event{Kind: event.Notice, Address: task, Text: text})
+}
+
 // emit hands an event to the sink, one at a time: attempts emit their output from their own
 // goroutines.
 func (b *Builder) emit(e event.Event) {

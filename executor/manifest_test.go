@@ -45,6 +45,7 @@ var changesOf = map[string]func(*Action){
 	"Compared":  func(a *Action) { a.Compared = []Compared{{File: "goals.json"}} },
 	"Readable":  func(a *Action) { a.Readable = []string{"/srv"} },
 	"NoNetwork": func(a *Action) { a.NoNetwork = true },
+	"Remote":    func(a *Action) { a.Remote = "x" },
 	"Contracts": func(a *Action) { a.Contracts = []lang.Output{{Name: "findings"}} },
 }
 

@@ -25,6 +25,7 @@ const (
 	Interrupted   ReasonKind = "interrupted"     // the last attempt's builder died
 	DiscardedBy   ReasonKind = "discarded there" // by a retry in another campaign that shares the store
 	NotStoredYet  ReasonKind = "not stored yet"  // an attempt ended, and what it left is only in the directory Detail: a build stores it and runs nothing
+	RunsThere     ReasonKind = "runs elsewhere"  // Detail says where; its builder died, and a build waits for it
 	RunsNow       ReasonKind = "runs now"        // its attempt is under way, of a build that is alive
 )
 
@@ -64,6 +65,8 @@ func (r Reason) words() string {
 		return string(r.Kind) + ": " + r.Detail
 	case NotStoredYet:
 		return fmt.Sprintf("attempt %d ended and is not stored yet: a build stores it and pays nothing", r.Ordinal)
+	case RunsThere:
+		return "goes on at " + r.Detail + ", since its build died: a build waits for it"
 	case NeverCached:
 		return "always runs (cache = false)"
 	case Interrupted:

@@ -111,7 +111,7 @@ func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
 		Address: inst.Address, Mode: inst.Workspace.Mode, PassEnv: inst.PassEnv, Secrets: r.Secrets,
 		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs, Budget: inst.Budget,
 		Sandbox: inst.Workspace.Sandbox, Writable: inst.Workspace.Writable, Readable: inst.Workspace.Readable,
-		NoNetwork: !inst.Workspace.Network,
+		NoNetwork: !inst.Workspace.Network, Remote: inst.RunsOn(inst.Profile),
 	}
 	if inst.OnTimeout == "accept" {
 		a.Accepted = inst.Timeout

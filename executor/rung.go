@@ -40,6 +40,7 @@ func (d *Decider) onRung(inst *lang.Instance, a *Action) (*Action, error) {
 	lower := *a
 	lower.Env = mergeEnv(p, d.taskEnv(a))
 	lower.PassEnv = inst.PassEnv
+	lower.Remote = inst.RunsOn(p)
 	lower.addAgent(p)
 	found := map[string]source.File{}
 	addFiles(found, a.Sources)

@@ -49,6 +49,12 @@ type Invocation struct {
 	IdleTimeout time.Duration // 0: none; no output for this long stops the attempt
 	Grace       time.Duration // between SIGINT and SIGKILL
 
+	// Remote names the remote that runs it; "" for this machine. The rest concerns remotes only.
+	Remote string
+	ByName []string                 // variables of Env whose values are not sent: secrets, and passed ones; a worker has its own
+	Placed *cache.Placed            // where a dead build had it run: gone on with, not started again; nil for a new attempt
+	Place  func(cache.Placed) error // keeps where it runs, durable on return; called before anything waits for it
+
 	Phase func(event.Phase) // told when a phase begins; nil: nobody asks
 }
 
@@ -88,7 +94,8 @@ type OutputSpec struct {
 // A cancelled context stops the process (SIGINT, Grace, SIGKILL); what it left is captured all the
 // same and StoppedBy is what [StoppedBy] says of the context. An error means the attempt did not run to a captured end:
 // *SourceChanged when an input is not what the key says, *NotStarted when no program ran, *NotStored when it ran and
-// can still be captured, else trouble of this machine.
+// can still be captured, *Lost when it ran elsewhere and nothing came back, *Elsewhere when it may still run there, else
+// trouble of this machine.
 type Runner interface {
 	Run(ctx context.Context, inv *Invocation, output func(p []byte)) (cache.Captured, error)
 }
@@ -126,6 +133,26 @@ func (e *NotStarted) Error() string { return e.Err.Error() }
 
 // Unwrap implements the convention of package errors.
 func (e *NotStarted) Unwrap() error { return e.Err }
+
+// Lost says that nobody can tell any more whether an attempt ran elsewhere, or what it left there. Running it again may pay
+// for it twice.
+type Lost struct{ Err error }
+
+// Error implements error.
+func (e *Lost) Error() string { return "lost: " + e.Err.Error() }
+
+// Unwrap implements the convention of package errors.
+func (e *Lost) Unwrap() error { return e.Err }
+
+// Elsewhere says that an attempt may go on at its remote, which cannot be asked now. It stays open, so that a later build waits
+// for it and does not start it again.
+type Elsewhere struct{ Err error }
+
+// Error implements error.
+func (e *Elsewhere) Error() string { return e.Err.Error() }
+
+// Unwrap implements the convention of package errors.
+func (e *Elsewhere) Unwrap() error { return e.Err }
 
 // SourceChanged says that a source is no longer what the key was computed from.
 type SourceChanged struct {

@@ -68,6 +68,7 @@ type nodeState struct {
 	result   NodeResult
 	tries    int                     // attempts in this build that used up a try
 	infra    int                     // attempts in this build that the machine spoiled
+	lost     int                     // attempts in this build that got lost elsewhere
 	likely   *budget.Estimate        // nil until asked for
 	rung     int                     // the rung of its agent that ran it last
 	given    rungSet                 // rungs whose tries are used up

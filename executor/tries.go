@@ -182,7 +182,7 @@ func (s *scheduler) takeFailure(ctx context.Context, m endedMsg) {
 		s.fail(ctx, m.id, at.Outcome, at.Message)
 		return
 	}
-	if s.halted == "" && s.triesAgain(n, inst, at) {
+	if s.halted == "" && (m.lost && s.lostAgain(n, inst) || !m.lost && s.triesAgain(n, inst, at)) {
 		n.decision.Reason = Reason{Kind: LastFailed, Ordinal: at.Ordinal, Outcome: at.Outcome, Messages: nonEmpty(at.Message)}
 		if f := feedbackOf(inst, at); f != nil { // a crash says nothing of the outputs, so it takes none away
 			n.decision.Feedback = f

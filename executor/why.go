@@ -9,6 +9,9 @@ import (
 // reason says why a node is stale. The order is from what a person did to what the files say: the
 // first that applies is what the user can act on.
 func (d *Decider) reason(inst *lang.Instance, dec *Decision, attempts []cache.Attempt, seen *sightings) Reason {
+	if last := len(attempts) - 1; last >= 0 && d.runsElsewhere(&attempts[last]) {
+		return Reason{Kind: RunsThere, Ordinal: attempts[last].Ordinal, Detail: attempts[last].Placed.String()}
+	}
 	switch {
 	case !inst.Cache:
 		return Reason{Kind: NeverCached}

@@ -230,15 +230,16 @@ type Rescue struct {
 
 // Rescued is one attempt that was found without an end.
 type Rescued struct {
-	Address lang.Address
-	Attempt cache.Attempt // interrupted, or captured when it had ended before its build did
-	Err     error         // why what it left still cannot be stored; nil when it is
+	Address   lang.Address
+	Attempt   cache.Attempt // interrupted, or captured when it had ended before its build did
+	Err       error         // why what it left still cannot be stored; nil when it is
+	Elsewhere bool          // it did not end: it goes on where Attempt.Placed says, and the next build of its task waits for it
 }
 
 // Run looks at the work directory of every build whose owner is dead. What an attempt left is
 // captured as leftovers, the attempt ends as interrupted, and its directory is removed. One whose program had ended is
 // captured as its own builder would have; like one that was captured before the crash it is left to be judged by the next
-// decision. Directories whose bytes cannot be captured stay.
+// decision. One that runs elsewhere goes on. Directories whose bytes cannot be captured stay.
 func (r *Rescue) Run(ctx context.Context) ([]Rescued, error) {
 	builds, err := os.ReadDir(r.Store.Workdir())
 	if os.IsNotExist(err) {
@@ -338,6 +339,9 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 	for _, a := range attempts {
 		switch {
 		case a.Ordinal != l.ordinal:
+		case a.State == cache.Started && a.Placed != nil:
+			r.Reap(l.dir) // it holds what was sent, and nothing of what comes back
+			return &Rescued{Address: l.address, Attempt: a, Elsewhere: true}, nil
 		case a.State == cache.Started:
 			if found, err := r.finish(ctx, l, a); found != nil || err != nil {
 				return found, err

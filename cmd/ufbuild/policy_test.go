@@ -37,7 +37,8 @@ var rooms = []room{
 
 	{"executor", executorCore},
 	{"executor/local", append([]string{"executor"}, executorCore...)},
-	{"executor/remote/...", append([]string{"executor", "cache/remote"}, executorCore...)},
+	{"executor/remote/...", append([]string{"executor", "executor/submit", "cache/remote"}, executorCore...)},
+	{"executor/submit", append([]string{"executor"}, executorCore...)},
 	{"executor/runnertest", append([]string{"executor", "cache/mem"}, executorCore...)},
 	{"executor/agent/...", []string{"lang", "cache", "cache/digest", "executor/agent", "executor/contract"}},
 	{"executor/budget", []string{"lang", "cache"}},

@@ -33,7 +33,7 @@ func (r *Runner) runInplace(ctx context.Context, inv *executor.Invocation, outpu
 		return cache.Captured{}, errors.Join(err, lift())
 	}
 	inv.Enter(event.Capture)
-	taken, err := workspace.CaptureInplace(context.WithoutCancel(ctx), inv.Root, r.cas, outputs(inv.Outputs), r.skip, inv.Mask)
+	taken, err := workspace.CaptureInplace(context.WithoutCancel(ctx), inv.Root, r.cas, executor.ToCapture(inv.Outputs), r.skip, inv.Mask)
 	if err := errors.Join(err, lift()); err != nil {
 		return cache.Captured{}, err
 	}
@@ -73,7 +73,7 @@ const ours = "made-by-ufbuild"
 
 // layInplace lays mounts and files into <root>/.uf and returns what lifts them again.
 func (r *Runner) layInplace(ctx context.Context, inv *executor.Invocation) (lift func() error, err error) {
-	s := spec(inv)
+	s := inv.Spec()
 	s.Sources = nil
 	if len(s.Trees) > 0 {
 		return nil, errors.New("run task: a task that runs in place cannot inherit trees")

@@ -99,7 +99,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return r.runInplace(ctx, inv, output)
 	}
 	inv.Enter(event.Materialize)
-	laid, err := workspace.Materialize(inv.Dir, r.cas, spec(inv))
+	laid, err := workspace.Materialize(inv.Dir, r.cas, inv.Spec())
 	if err != nil {
 		return cache.Captured{}, idle(translate(err))
 	}
@@ -108,7 +108,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 			return cache.Captured{}, idle(err)
 		}
 	}
-	note := workspace.NewNote(inv.Dir, laid, outputs(inv.Outputs), inv.Mask)
+	note := workspace.NewNote(inv.Dir, laid, executor.ToCapture(inv.Outputs), inv.Mask)
 	if inv.Paid {
 		if err := note.Reserve(); err != nil {
 			return cache.Captured{}, idle(err)
@@ -139,7 +139,7 @@ func (r *Runner) Salvage(ctx context.Context, dir string, specs []executor.Outpu
 		}
 		return r.captured(dir, ending{exit: -1}, workspace.Captured{}) // it ran in place: only its log is here
 	}
-	taken, err := workspace.Capture(ctx, dir, r.cas, nil, outputs(specs), mask)
+	taken, err := workspace.Capture(ctx, dir, r.cas, nil, executor.ToCapture(specs), mask)
 	if err != nil {
 		return cache.Captured{}, err
 	}
@@ -166,31 +166,6 @@ func (r *Runner) log(dir string, tail []byte) (digest.Digest, error) {
 		return digest.Digest{}, nil
 	}
 	return d, err
-}
-
-// spec is the part of an invocation that is laid out.
-func spec(inv *executor.Invocation) workspace.Spec {
-	s := workspace.Spec{Root: inv.Root, Sources: inv.Sources, Trees: mounts(inv.Trees), Mounts: mounts(inv.Mounts)}
-	for _, f := range inv.Files {
-		s.Files = append(s.Files, workspace.File(f))
-	}
-	return s
-}
-
-func mounts(in []executor.Mount) []workspace.Mount {
-	out := make([]workspace.Mount, len(in))
-	for i, m := range in {
-		out[i] = workspace.Mount(m)
-	}
-	return out
-}
-
-func outputs(in []executor.OutputSpec) []workspace.Output {
-	out := make([]workspace.Output, len(in))
-	for i, o := range in {
-		out[i] = workspace.Output(o)
-	}
-	return out
 }
 
 // idle says of an error that no program ran before it.

@@ -26,7 +26,7 @@ func (r *Runner) take(ctx context.Context, inv *executor.Invocation, note *works
 	for range captureTries {
 		var taken workspace.Captured
 		var captured cache.Captured
-		if taken, err = workspace.Capture(ctx, inv.Dir, r.cas, laid, outputs(inv.Outputs), inv.Mask); err == nil {
+		if taken, err = workspace.Capture(ctx, inv.Dir, r.cas, laid, executor.ToCapture(inv.Outputs), inv.Mask); err == nil {
 			captured, err = r.captured(inv.Dir, end, taken)
 		}
 		if err == nil {

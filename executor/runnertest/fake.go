@@ -42,7 +42,7 @@ var (
 
 // Run implements executor.Runner.
 func (f *Fake) Run(ctx context.Context, inv *executor.Invocation, output func(p []byte)) (cache.Captured, error) {
-	laid, err := workspace.Materialize(inv.Dir, f.Store, spec(inv))
+	laid, err := workspace.Materialize(inv.Dir, f.Store, inv.Spec())
 	var changed *workspace.Changed
 	if errors.As(err, &changed) {
 		return cache.Captured{}, &executor.SourceChanged{Path: changed.Path}
@@ -96,11 +96,7 @@ func (e *FakeEnd) leave(dir string, mask []string, output func([]byte)) error {
 }
 
 func (f *Fake) capture(dir string, laid *workspace.Laid, outputs []executor.OutputSpec, mask []string, end FakeEnd) (cache.Captured, error) {
-	var specs []workspace.Output
-	for _, o := range outputs {
-		specs = append(specs, workspace.Output(o))
-	}
-	taken, err := workspace.Capture(context.Background(), dir, f.Store, laid, specs, mask)
+	taken, err := workspace.Capture(context.Background(), dir, f.Store, laid, executor.ToCapture(outputs), mask)
 	if err != nil {
 		return cache.Captured{}, err
 	}
@@ -113,18 +109,4 @@ func (f *Fake) capture(dir string, laid *workspace.Laid, outputs []executor.Outp
 		Outputs: taken.Outputs, Leftovers: taken.Leftovers, LeftoversTruncated: taken.Truncated, Given: taken.Given,
 		Problems: append(end.Problems, taken.Problems...), Log: log, Where: "fake",
 	}, nil
-}
-
-func spec(inv *executor.Invocation) workspace.Spec {
-	s := workspace.Spec{Root: inv.Root, Sources: inv.Sources}
-	for _, m := range inv.Trees {
-		s.Trees = append(s.Trees, workspace.Mount(m))
-	}
-	for _, m := range inv.Mounts {
-		s.Mounts = append(s.Mounts, workspace.Mount(m))
-	}
-	for _, f := range inv.Files {
-		s.Files = append(s.Files, workspace.File(f))
-	}
-	return s
 }

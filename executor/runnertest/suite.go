@@ -21,13 +21,26 @@ import (
 // the store it captures into. The runner has to find sh on /usr/bin:/bin; a [Fake] is held to what does
 // not need a program, and its Do has to be [Behave].
 func TestRunner(t *testing.T, open func(t *testing.T) (executor.Runner, cache.Store)) {
+	test(t, open, nil, false)
+}
+
+// TestElsewhere holds a runner of other machines to the same behaviour. Except says of cases why such a machine cannot keep
+// them; PATH, HOME and TMPDIR may be its own.
+func TestElsewhere(t *testing.T, open func(t *testing.T) (executor.Runner, cache.Store), except map[string]string) {
+	test(t, open, except, true)
+}
+
+func test(t *testing.T, open func(t *testing.T) (executor.Runner, cache.Store), except map[string]string, elsewhere bool) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			if why := except[c.name]; why != "" {
+				t.Skip(why)
+			}
 			r, store := open(t)
 			if _, fake := r.(*Fake); fake && c.fake == nil {
 				t.Skip("needs a program")
 			}
-			s := &stand{t: t, runner: r, store: store, root: t.TempDir()}
+			s := &stand{t: t, runner: r, store: store, root: t.TempDir(), elsewhere: elsewhere}
 			c.run(s, c)
 		})
 	}
@@ -59,7 +72,9 @@ type stand struct {
 	store  cache.Store
 	root   string
 	n      int
-	out    strings.Builder
+	// elsewhere says that another machine runs it
+	elsewhere bool
+	out       strings.Builder
 }
 
 // invocation returns a plain invocation of a script.
@@ -69,7 +84,7 @@ func (s *stand) invocation(c cased) *executor.Invocation {
 	s.t.Cleanup(func() { forceRemove(dir) })
 	return &executor.Invocation{
 		Address: lang.Address{Task: c.name}, Ordinal: s.n, Build: "suite-build-1", Root: s.root, Dir: dir, Mode: lang.ModeInputs,
-		Argv: []string{"sh", "-c", c.script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=suite-build-1:1"}, Grace: 10 * time.Second,
+		Argv: []string{"sh", "-c", c.script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=suite-build-1:1"}, Grace: 10 * time.Second, Timeout: time.Minute,
 	}
 }
 

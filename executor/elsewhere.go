@@ -1,0 +1,94 @@
+package executor
+
+import (
+	"slices"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// lostTries is how often a command runs again that got lost elsewhere, where its remote does not say. A lost prompt may have
+// been paid for, so it does not run again by itself.
+const lostTries = 2
+
+// adopt finds the attempt of a key that a dead build had run elsewhere and nobody has waited for since. It goes on as the same
+// attempt: what it does over there is paid for. The caller holds the key, so no living builder waits for it.
+func (b *Builder) adopt(inst *lang.Instance, dec *Decision, attempts []cache.Attempt) (cache.Attempt, bool, error) {
+	for _, at := range slices.Backward(attempts) {
+		if !b.runsElsewhere(&at) {
+			continue
+		}
+		if p, ok := b.Campaign.Profile(at.Rung); ok && p.Name != dec.Action.Profile {
+			lower := *inst
+			lower.Profile = p
+			var err error
+			if dec.Action, err = b.onRung(&lower, dec.Action); err != nil {
+				return at, false, err
+			}
+		}
+		var err error
+		at.Workspace, err = b.Work.begin(at.Key, at.Ordinal, inst.Address)
+		return at, err == nil, err
+	}
+	return cache.Attempt{}, false, nil
+}
+
+// runsElsewhere reports whether an attempt that nobody holds may go on at a remote of the campaign.
+func (d *Decider) runsElsewhere(at *cache.Attempt) bool {
+	if at.State != cache.Started || at.Placed == nil || at.Discarded != nil {
+		return false
+	}
+	if _, gone := d.View.DiscardedBy(journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}); gone {
+		return false
+	}
+	_, known := d.Campaign.RemoteNamed(at.Placed.Remote)
+	return known
+}
+
+// placing keeps where an attempt runs, before anything waits for it there. at must not be read while the attempt runs.
+func (b *Builder) placing(at *cache.Attempt) func(cache.Placed) error {
+	key, ordinal, turn := at.Key, at.Ordinal, 0
+	if at.Placed != nil {
+		turn = at.Placed.Turn
+	}
+	return func(p cache.Placed) error {
+		turn++
+		p.Turn = turn
+		if err := b.Store.Append(cache.PlacedRecord(key, ordinal, p)); err != nil {
+			return err
+		}
+		return b.Store.Sync()
+	}
+}
+
+// toRemote adds what a remote needs to know.
+func (b *Builder) toRemote(inv *Invocation, a *Action, at *cache.Attempt) {
+	inv.Remote = a.Remote
+	if at.Placed != nil {
+		inv.Remote, inv.Placed = at.Placed.Remote, at.Placed
+	}
+	if inv.Remote == "" {
+		return
+	}
+	inv.Place = b.placing(at)
+	inv.ByName = slices.Clone(a.PassEnv)
+	for _, s := range a.Secrets {
+		inv.ByName = append(inv.ByName, s.Name)
+	}
+	slices.Sort(inv.ByName)
+	inv.ByName = slices.Compact(inv.ByName)
+}
+
+// lostAgain says whether an attempt that got lost is made again, and counts it.
+func (s *scheduler) lostAgain(n *nodeState, inst *lang.Instance) bool {
+	limit := lostTries
+	if inst.Profile != nil {
+		limit = 0
+	}
+	if r, ok := s.b.Campaign.RemoteNamed(n.decision.Action.Remote); ok && r.RetryLost >= 0 {
+		limit = r.RetryLost
+	}
+	n.lost++
+	return n.lost <= limit
+}

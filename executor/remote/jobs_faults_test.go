@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/mem"
+	"github.com/ufbuild/ufbuild/cache/remote/remotetest"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/submit"
+	"github.com/ufbuild/ufbuild/lang"
+)
+
+// jobTrial is one attempt at an engine that misbehaves.
+type jobTrial struct {
+	t       *testing.T
+	server  *remotetest.Server
+	dir     string // of the engine
+	o       submit.Options
+	inv     *executor.Invocation
+	placed  []cache.Placed
+	notices []string
+}
+
+func newJobTrial(t *testing.T, script string) *jobTrial {
+	server := remotetest.Start(t, remotetest.Options{})
+	store := mem.New(t.TempDir())
+	self, err := os.Executable()
+	require.NoError(t, err)
+	tr := &jobTrial{t: t, server: server, dir: t.TempDir()}
+	tr.o = submit.Options{
+		Remote: "jobs", Engine: shellEngine(tr.dir), Program: self, Address: server.URL(), Courier: &Courier{Client: dial(t, server.URL()), CAS: store, Served: true},
+		Logs: filepath.Join(tr.dir, "logs"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + t.TempDir()}, Poll: time.Second, After: quick,
+		Notice: func(_, text string) { tr.notices = append(tr.notices, text) },
+	}
+	tr.inv = &executor.Invocation{
+		Address: lang.Address{Task: "t"}, Ordinal: 1, Build: "b1", Root: t.TempDir(), Mode: lang.ModeInputs, Timeout: time.Minute, Grace: time.Second,
+		Argv: []string{"sh", "-c", "echo run >>" + tr.dir + "/runs; " + script}, Env: []string{"PATH=/usr/bin:/bin"}, Remote: "jobs", Paid: true,
+		Outputs: []executor.OutputSpec{{Name: "o", Path: "out"}},
+		Place:   func(p cache.Placed) error { tr.placed = append(tr.placed, p); return nil },
+	}
+	return tr
+}
+
+func (tr *jobTrial) run(ctx context.Context, r *submit.Runner) (cache.Captured, error) {
+	tr.inv.Dir = filepath.Join(tr.t.TempDir(), "a")
+	return r.Run(ctx, tr.inv, nil)
+}
+
+// lines counts the lines of a file of the engine.
+func (tr *jobTrial) lines(name string) int {
+	b, err := os.ReadFile(filepath.Join(tr.dir, name))
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(b), "\n")
+}
+
+func TestJobOfADeadBuildIsWaitedFor(t *testing.T) {
+	tr := newJobTrial(t, "sleep 0.5; echo x > out")
+	first := submit.New(tr.o)
+	go func() {
+		for tr.lines("runs") == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		first.KillAll() // as good as dead: it waits no more
+	}()
+	_, err := tr.run(context.Background(), first)
+	var open *executor.Elsewhere
+	require.ErrorAs(t, err, &open)
+	require.Len(t, tr.placed, 1)
+	require.True(t, strings.HasPrefix(tr.placed[0].Handle, "uf-t-"))
+
+	tr.inv.Build, tr.inv.Placed = "b2", &tr.placed[0]
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists)
+	require.Equal(t, 1, tr.lines("handed-in"))
+	require.Equal(t, 1, tr.lines("runs"))
+	require.Contains(t, c.Where, "jobs, job "+tr.placed[0].Handle+", on node1")
+
+	require.NoError(t, os.Remove(filepath.Join(tr.dir, tr.placed[0].Handle+".pid")), "the engine forgets it")
+	c, err = tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err, "its result is in the store")
+	require.True(t, c.Outputs[0].Exists)
+	require.Equal(t, 1, tr.lines("runs"))
+}
+
+func TestJobThatDiesIsLost(t *testing.T) {
+	tr := newJobTrial(t, "kill -9 $PPID")
+	_, err := tr.run(context.Background(), submit.New(tr.o))
+	var lost *executor.Lost
+	require.ErrorAs(t, err, &lost)
+	require.ErrorContains(t, err, "left no result")
+	tr.inv.Placed = &tr.placed[0]
+	_, err = tr.run(context.Background(), submit.New(tr.o))
+	require.ErrorAs(t, err, &lost)
+	require.Equal(t, 1, tr.lines("runs"), "what began is not begun again")
+}
+
+func TestEngineThatRunsAJobTwiceRunsTheTaskOnce(t *testing.T) {
+	tr := newJobTrial(t, "echo x > out")
+	tr.o.Engine.Submit[2] = "cd " + tr.dir + `; echo "$0" >>handed-in; ({command}; {command}) >{log} 2>>errors & echo $! >"$0".pid`
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists)
+	require.Eventually(t, func() bool { return tr.lines("runs") == 1 }, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestEngineThatCannotBeAskedIsAskedAgain(t *testing.T) {
+	tr := newJobTrial(t, "sleep 0.3; echo x > out")
+	tr.o.Engine.State = []string{"/bin/sh", "-c", "echo the controller is down >&2; exit 1"}
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists, "the result is looked for all the same")
+	require.Len(t, tr.notices, 1, "said once")
+	require.Contains(t, tr.notices[0], "the controller is down")
+}
+
+func TestJobThatIsRefusedNeverRan(t *testing.T) {
+	tr := newJobTrial(t, "echo x > out")
+	tr.o.Engine.Submit = []string{"/bin/sh", "-c", "echo no such partition >&2; exit 1"}
+	_, err := tr.run(context.Background(), submit.New(tr.o))
+	var idle *executor.NotStarted
+	require.ErrorAs(t, err, &idle)
+	require.ErrorContains(t, err, "no such partition")
+
+	tr = newJobTrial(t, "echo x > out")
+	tr.o.Engine.Submit[2] += "; exit 1" // it was taken, and the answer got lost
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists)
+}
+
+func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
+	tr := newJobTrial(t, "sleep 0.2; echo x > out")
+	go func() {
+		for tr.lines("runs") == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		tr.server.Kill()
+		time.Sleep(100 * time.Millisecond)
+		tr.server.Restart()
+	}()
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists)
+	require.Equal(t, 1, tr.lines("runs"))
+}
+
+func TestSecretsReachAJobByItsEngineAlone(t *testing.T) {
+	tr := newJobTrial(t, `echo "$TOKEN" | cut -c1-7; echo "$TOKEN"; echo x > out`)
+	tr.inv.Env = append(tr.inv.Env, "TOKEN=hunter2-the-secret")
+	tr.inv.ByName, tr.inv.Mask = []string{"TOKEN"}, []string{"hunter2-the-secret"}
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.Zero(t, c.Exit, "%v", c.Problems)
+	log, err := cache.ReadAll(tr.o.Courier.(*Courier).CAS, c.Log, -1)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2\n***\n", string(log))
+	require.NotContains(t, string(tr.server.Heard()), "hunter2-the-secret", "it is masked before the log is sent")
+}

@@ -1,0 +1,290 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"golang.org/x/sys/unix"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/remote"
+	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/workspace"
+)
+
+// Bounds of what a server may send of one attempt.
+const (
+	maxTree    = 256 << 20 // bytes of a tree message
+	maxNotes   = 64 << 20  // bytes of what the script noted
+	maxEntries = 4_000_000 // files of a workspace
+	maxDepth   = 500       // directories below each other
+)
+
+// notes are what the script, or exec-action, wrote of the end of an attempt.
+type notes struct {
+	attempt, ran string
+	exit         int
+	hasExit      bool
+	stoppedBy    string
+	signal       string
+	sandbox      string
+	problems     []string
+	enforced     []string
+	duration     time.Duration
+}
+
+// readNotes reads lines of a word and a value. Unknown words are passed over.
+func readNotes(b []byte) notes {
+	var n notes
+	for line := range strings.Lines(string(b)) {
+		word, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch word {
+		case "attempt":
+			n.attempt = value
+		case "ran":
+			n.ran = value
+		case "exit":
+			var err error
+			n.exit, err = strconv.Atoi(value)
+			n.hasExit = err == nil
+		case "stopped":
+			n.stoppedBy = value
+		case "signal":
+			n.signal = value
+		case "problem":
+			n.problems = append(n.problems, unquoted(value))
+		case "sandbox":
+			n.sandbox = value
+		case "enforced":
+			n.enforced = append(n.enforced, unquoted(value))
+		case "duration":
+			n.duration, _ = time.ParseDuration(value) // none is zero
+		}
+	}
+	return n
+}
+
+// unquoted reads what exec-action quoted; the script does not quote.
+func unquoted(s string) string {
+	if u, err := strconv.Unquote(s); err == nil {
+		return u
+	}
+	return s
+}
+
+// Land implements submit.Parcel.
+func (p *parcel) Land(ctx context.Context, seen int64, output func([]byte)) (cache.Captured, error) {
+	ctx = p.labelled(ctx)
+	n, err := p.notes(ctx)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	if n.attempt != p.id && p.inv.Placed == nil {
+		return cache.Captured{}, fmt.Errorf("take result: it is that of another attempt (%q)", n.attempt)
+	}
+	if err := p.layOver(ctx); err != nil {
+		return cache.Captured{}, err
+	}
+	if err := p.takeLog(ctx, seen, output); err != nil {
+		return cache.Captured{}, err
+	}
+	taken, err := workspace.Capture(ctx, p.inv.Dir, p.c.CAS, p.laid, executor.ToCapture(p.inv.Outputs), p.inv.Mask)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	log, err := workspace.PutLog(p.c.CAS, filepath.Join(p.inv.Dir, workspace.Log), nil)
+	if err != nil {
+		return cache.Captured{}, err
+	}
+	c := cache.Captured{
+		Exit: int(p.result.GetExitCode()), Signal: n.signal, StoppedBy: n.stoppedBy, Duration: p.took(n), Outputs: taken.Outputs, Leftovers: taken.Leftovers,
+		LeftoversTruncated: taken.Truncated, Given: taken.Given, Log: log, Sandbox: n.sandbox, Enforced: n.enforced,
+		Problems: append(n.problems, taken.Problems...),
+	}
+	if n.hasExit {
+		c.Exit = n.exit
+	}
+	if c.Signal == "" && c.Exit > 128 && c.Exit < 128+65 {
+		c.Signal = unix.SignalName(syscall.Signal(c.Exit - 128)) // how shells say it
+	}
+	if host, _, _ := strings.Cut(n.ran, " "); host != "" {
+		c.Where = ", on " + host
+	}
+	return c, nil
+}
+
+// took is how long the attempt ran over there.
+func (p *parcel) took(n notes) time.Duration {
+	m := p.result.GetExecutionMetadata()
+	if n.duration > 0 || m.GetExecutionStartTimestamp() == nil || m.GetExecutionCompletedTimestamp() == nil {
+		return n.duration
+	}
+	return max(0, m.GetExecutionCompletedTimestamp().AsTime().Sub(m.GetExecutionStartTimestamp().AsTime()))
+}
+
+// file returns one of the files in the result; nil when it is not there.
+func (p *parcel) file(ctx context.Context, name string) ([]byte, error) {
+	for _, f := range p.result.GetOutputFiles() {
+		if f.GetPath() != name {
+			continue
+		}
+		d, err := remote.FromProto(f.GetDigest())
+		if err != nil {
+			return nil, err
+		}
+		return p.client.ReadAll(ctx, d, maxNotes)
+	}
+	return nil, nil
+}
+
+func (p *parcel) notes(ctx context.Context) (notes, error) {
+	b, err := p.file(ctx, endedFile)
+	return readNotes(b), err
+}
+
+// layOver makes the workspace here what it was over there. A result without one leaves it as it was sent.
+func (p *parcel) layOver(ctx context.Context) error {
+	want, err := p.tree(ctx)
+	if err != nil || want == nil {
+		return err
+	}
+	index, err := p.file(ctx, indexFile)
+	if err != nil {
+		return err
+	}
+	ws := filepath.Join(p.inv.Dir, workspace.Dir)
+	root, err := os.OpenRoot(ws)
+	if err != nil {
+		return fmt.Errorf("lay result: %w", err)
+	}
+	defer root.Close()
+	o := &over{ctx: ctx, p: p, root: root, want: want, modes: map[string]os.FileMode{}}
+	o.readIndex(index)
+	if err := o.remove(); err != nil {
+		return fmt.Errorf("lay result: %w", err)
+	}
+	if err := o.lay(); err != nil {
+		return fmt.Errorf("lay result: %w", err)
+	}
+	return nil
+}
+
+// tree reads the tree of the workspace; nil when the result has none.
+func (p *parcel) tree(ctx context.Context) (map[string]remote.File, error) {
+	for _, d := range p.result.GetOutputDirectories() {
+		if d.GetPath() != wsDir {
+			continue
+		}
+		digest, err := remote.FromProto(d.GetTreeDigest())
+		if err != nil {
+			return nil, err
+		}
+		b, err := p.client.ReadAll(ctx, digest, maxTree)
+		if err != nil {
+			return nil, err
+		}
+		return readTree(p.client.Encoder(), b)
+	}
+	return nil, nil
+}
+
+// readTree lists a Tree message by path. Names are held to the grammar of paths.
+func readTree(e remote.Encoder, b []byte) (map[string]remote.File, error) {
+	var t repb.Tree
+	if err := proto.Unmarshal(b, &t); err != nil {
+		return nil, fmt.Errorf("read tree: %w", err)
+	}
+	dirs := map[remote.Digest]*repb.Directory{}
+	for _, d := range t.GetChildren() {
+		dirs[e.Message(d).Digest] = d
+	}
+	out := map[string]remote.File{}
+	return out, addDirectory(out, "", t.GetRoot(), 0, func(p *repb.Digest) (*repb.Directory, error) {
+		d, err := remote.FromProto(p)
+		if err != nil {
+			return nil, err
+		}
+		if dirs[d] == nil {
+			return nil, fmt.Errorf("read tree: directory %s is not in it", d)
+		}
+		return dirs[d], nil
+	})
+}
+
+// addDirectory adds what a Directory holds; open returns those below it.
+func addDirectory(out map[string]remote.File, at string, d *repb.Directory, depth int, open func(*repb.Digest) (*repb.Directory, error)) error {
+	add := func(name string, f remote.File) error {
+		f.Path = path.Join(at, name)
+		if _, twice := out[f.Path]; twice || strings.Contains(name, "/") || cache.CleanPath(name) != nil {
+			return fmt.Errorf("read tree: bad name %q", f.Path)
+		}
+		if len(out) >= maxEntries || depth > maxDepth {
+			return errors.New("read tree: it is too large")
+		}
+		out[f.Path] = f
+		return nil
+	}
+	for _, f := range d.GetFiles() {
+		digest, err := remote.FromProto(f.GetDigest())
+		if err != nil {
+			return err
+		}
+		if err := add(f.GetName(), remote.File{Digest: digest, Exec: f.GetIsExecutable()}); err != nil {
+			return err
+		}
+	}
+	for _, l := range d.GetSymlinks() {
+		if err := add(l.GetName(), remote.File{Target: l.GetTarget()}); err != nil {
+			return err
+		}
+	}
+	for _, sub := range d.GetDirectories() {
+		if err := add(sub.GetName(), remote.File{Dir: true}); err != nil {
+			return err
+		}
+		below, err := open(sub.GetDigest())
+		if err != nil {
+			return err
+		}
+		if err := addDirectory(out, path.Join(at, sub.GetName()), below, depth+1, open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeLog writes the log of the result to its place. Servers put small ones into the result itself; both are read, since
+// standard error is empty but for what a worker says by itself.
+func (p *parcel) takeLog(ctx context.Context, seen int64, output func([]byte)) error {
+	var readers []io.Reader
+	for _, s := range []struct {
+		raw    []byte
+		digest *repb.Digest
+	}{{p.result.GetStdoutRaw(), p.result.GetStdoutDigest()}, {p.result.GetStderrRaw(), p.result.GetStderrDigest()}} {
+		switch {
+		case len(s.raw) > 0:
+			readers = append(readers, bytes.NewReader(s.raw))
+		case s.digest.GetSizeBytes() > 0:
+			d, err := remote.FromProto(s.digest)
+			if err != nil {
+				return err
+			}
+			r := p.client.Open(ctx, d)
+			defer r.Close()
+			readers = append(readers, r)
+		}
+	}
+	return p.writeLog(io.MultiReader(readers...), seen, output)
+}

@@ -1,0 +1,114 @@
+package submit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ufbuild/ufbuild/executor"
+)
+
+// callTime bounds a command of an engine. One that takes longer is not answered by its controller.
+const callTime = 2 * time.Minute
+
+// maxSaid bounds what is kept of what a command printed.
+const maxSaid = 64 << 10
+
+// callError is a command of an engine that failed.
+type callError struct {
+	argv []string
+	err  error
+	said string // on standard error, else on standard output
+}
+
+// Error implements error.
+func (e *callError) Error() string {
+	said := strings.TrimSpace(e.said)
+	if i := strings.LastIndexByte(said, '\n'); i >= 0 {
+		said = said[i+1:]
+	}
+	if said != "" {
+		said = ": " + said
+	}
+	return fmt.Sprintf("%s: %v%s", e.argv[0], e.err, said)
+}
+
+// Unwrap implements the convention of package errors.
+func (e *callError) Unwrap() error { return e.err }
+
+// call runs a command of the engine and returns what it printed. With inv it has the variables that a job needs by name.
+func (r *Runner) call(ctx context.Context, words map[string]string, argv []string, input string, inv *executor.Invocation) (string, error) {
+	argv = fillAll(argv, words, r.o.Properties)
+	if len(argv) == 0 {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	cmd := r.command(ctx, argv)
+	cmd.Stdin = strings.NewReader(fill(input, words))
+	if inv != nil {
+		cmd.Env = append(cmd.Env, named(inv)...)
+	}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &limited{b: &out}, &limited{b: &said}
+	if err := cmd.Run(); err != nil {
+		if said.Len() == 0 {
+			said = out
+		}
+		return "", &callError{argv, err, said.String()}
+	}
+	return out.String(), nil
+}
+
+// command makes a command that is found on the PATH of the engine's environment.
+func (r *Runner) command(ctx context.Context, argv []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, find(argv[0], r.o.Environ), argv[1:]...)
+	cmd.Env = append([]string(nil), r.o.Environ...)
+	cmd.WaitDelay = 5 * time.Second // a grandchild may hold the pipe
+	return cmd
+}
+
+// find looks for a program on the PATH of env.
+func find(name string, env []string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	for _, v := range env {
+		path, ok := strings.CutPrefix(v, "PATH=")
+		for _, dir := range filepath.SplitList(path) {
+			if p, err := exec.LookPath(filepath.Join(dir, name)); ok && err == nil {
+				return p
+			}
+		}
+	}
+	return name
+}
+
+// named are the variables of an attempt whose values travel by the engine alone.
+func named(inv *executor.Invocation) []string {
+	var out []string
+	for _, v := range inv.Env {
+		name, _, _ := strings.Cut(v, "=")
+		for _, want := range inv.ByName {
+			if name == want {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// limited drops what is too much.
+type limited struct{ b *bytes.Buffer }
+
+// Write implements io.Writer; it never fails.
+func (l *limited) Write(p []byte) (int, error) {
+	if room := maxSaid - l.b.Len(); room > 0 {
+		l.b.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
