@@ -181,13 +181,14 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		return err
 	}
 	defer func() { _ = work.Close() }()
-	runner := local.New(s.store, local.Options{Watchdog: true, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}})
+	here := local.New(s.store, local.Options{Watchdog: true, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}})
+	var b *executor.Builder
+	runner := s.enlist(here, s.store, &f.remote, build, func(task, text string) { b.NoticeOf(task, text) })
 	defer func() { _ = runner.Close() }()
 	a.stop.onKill(runner.KillAll)
 	defer a.stop.onKill(nil)
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
-	var b *executor.Builder
 	if err := s.reachRemote(&f.remote, build, false, func(text string) { b.Notice("warning: " + text) }); err != nil {
 		return err
 	}

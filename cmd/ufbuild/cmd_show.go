@@ -204,6 +204,9 @@ func capturedRows(c *cache.Captured) [][]string {
 	if c.Duration > 0 {
 		rows = append(rows, []string{"took", ui.Duration(c.Duration)})
 	}
+	if c.Where != "" && c.Where != "local" {
+		rows = append(rows, []string{"where", event.Plain(c.Where)})
+	}
 	if c.Usage.CostUSD != nil {
 		rows = append(rows, []string{"cost", lowerBound(*c.Usage.CostUSD, atLeast(c.Usage))})
 	}

@@ -20,7 +20,7 @@ var chapters = []struct {
 	{"Decide about results:", []string{"retry", "undo", "accept", "pin", "unpin", "select", "recheck", "approve", "deny", "export"}},
 	{"Look at results:", []string{"status", "why", "log", "show", "diff", "ls", "cost", "report", "ui"}},
 	{"Look at the campaign:", []string{"graph", "query", "print", "vars", "affected"}},
-	{lastChapter, []string{"store", "clean", "lock", "doctor", "completion", "version"}},
+	{lastChapter, []string{"store", "clean", "lock", "doctor", "exec-action", "completion", "version"}},
 }
 
 // arrangeHelp puts the verbs into chapters and cobra's words into ours.

@@ -41,6 +41,10 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accoun
 // attempts at an address that the journal had not heard of.
 func (s *session) tellRescued(j *journal.Journal, x *executor.Rescued, made map[string]int) error {
 	at := x.Attempt
+	if x.Elsewhere {
+		fmt.Fprintf(s.app.err, "%s: its build died, and it goes on at %s; building it waits for that\n", x.Address, at.Placed)
+		return nil
+	}
 	id := journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}
 	known, err := s.view.History(x.Address)
 	if err != nil {

@@ -182,6 +182,7 @@ func (a *app) verbs() []*cobra.Command {
 		a.lspCommand(),
 		a.explainCommand(),
 		a.doctorCommand(),
+		a.execActionCommand(),
 		a.versionCommand(),
 		a.completionCommand(),
 	}
