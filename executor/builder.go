@@ -31,6 +31,7 @@ type Builder struct {
 	Ceiling  lang.Budget                                       // what may be spent until all is fresh; zero: no ceiling
 	Spent    budget.Spending                                   // by earlier builds, of the same account
 	SpentOf  map[string]budget.Spending                        // by earlier builds, by group, of those with a ceiling of their own
+	SpentAt  map[lang.Address]budget.Spending                  // by earlier builds, by attempts of tasks with a ceiling of their own, since each was fresh
 	SpentBy  []string                                          // their ids
 	Whole    bool                                              // all of the campaign is wanted: when it is fresh, the account is closed
 	Estimate func(a lang.Address, k cache.Key) ledger.Estimate // from history; nil: nothing is known

@@ -131,7 +131,7 @@ func (b *Builder) agentInvocation(inv *Invocation, inst *lang.Instance, dec *Dec
 		return err
 	}
 	full := b.fullPrompt(dec)
-	cmd, err := driver.Start(agent.Start{Profile: inst.Profile, Prompt: full, BudgetUSD: inst.Budget.USD})
+	cmd, err := driver.Start(agent.Start{Profile: inst.Profile, Prompt: full, BudgetUSD: inst.EachBudget.USD})
 	if err != nil {
 		return err
 	}

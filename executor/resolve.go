@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -109,7 +110,7 @@ func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
 		Absent: len(r.Absent), Salt: inst.Salt, Loop: inst.Address.Loop,
 		Inplace: inst.Workspace.Mode == lang.ModeInplace, GitInit: inst.Workspace.Git == "init",
 		Address: inst.Address, Mode: inst.Workspace.Mode, PassEnv: inst.PassEnv, Secrets: r.Secrets,
-		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs, Budget: inst.Budget,
+		Timeout: inst.Timeout, Idle: inst.IdleTimeout, Contracts: inst.Outputs, Budget: budget.Tighter(inst.Budget, inst.EachBudget),
 		Sandbox: inst.Workspace.Sandbox, Writable: inst.Workspace.Writable, Readable: inst.Workspace.Readable,
 		NoNetwork: !inst.Workspace.Network, Remote: inst.RunsOn(inst.Profile),
 	}

@@ -41,11 +41,12 @@ type scheduler struct {
 	ways     []time.Duration                 // by node; nil until something is to run
 	pauses   map[pause.Account]*accountPause // also of accounts that were paused and did no better since
 	resumed  chan resumedMsg
-	known    map[pause.Account]pause.Pause // what is kept of an account, as it was read or written last
-	holds    int                           // pauses begun, to number them
-	timers   int                           // pauses that will end by themselves
-	budget   *budget.Account               // of the campaign; nil: there is no ceiling
-	budgets  map[string]*budget.Account    // of groups that have a ceiling
+	known    map[pause.Account]pause.Pause    // what is kept of an account, as it was read or written last
+	holds    int                              // pauses begun, to number them
+	timers   int                              // pauses that will end by themselves
+	budget   *budget.Account                  // of the campaign; nil: there is no ceiling
+	budgets  map[string]*budget.Account       // of groups that have a ceiling
+	owns     map[graph.NodeID]*budget.Account // by nodes with a ceiling of their own, of those that were asked for
 	used     chan usedMsg
 	records  *recorder
 	onHold   bool   // a person wants nothing to start
@@ -88,6 +89,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		resumed: make(chan resumedMsg),
 		records: newRecorder(b),
 		budgets: map[string]*budget.Account{},
+		owns:    map[graph.NodeID]*budget.Account{},
 		used:    make(chan usedMsg),
 		known:   map[pause.Account]pause.Pause{},
 		haltAs:  Cancelled,

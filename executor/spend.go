@@ -42,9 +42,33 @@ func (s *scheduler) fund() {
 			s.budgets[g.Name] = budget.New("the budget of group."+g.Name, g.Budget, b.SpentOf[g.Name])
 		}
 	}
-	if s.budget != nil || len(s.budgets) > 0 {
+	if slices.ContainsFunc(b.Campaign.Tasks, func(t *lang.Task) bool { return t.Kind == lang.Prompt }) {
 		s.admit.afford = func(id graph.NodeID) bool { return s.short(id) == "" }
 	}
+}
+
+// own is the account of a node's own ceiling, which its attempts share; nil for none.
+func (s *scheduler) own(id graph.NodeID) *budget.Account {
+	node := s.graph.Node(id)
+	if node.Task.Kind != lang.Prompt || node.Instance == nil || node.Instance.Budget == (lang.Budget{}) {
+		return nil
+	}
+	if s.owns[id] == nil {
+		s.owns[id] = budget.New("the budget of "+node.Address.String(), node.Instance.Budget, s.b.SpentAt[node.Address])
+	}
+	return s.owns[id]
+}
+
+// funded is the instance of a node on its rung. What its next attempt may take is what is left to it.
+func (s *scheduler) funded(id graph.NodeID) *lang.Instance {
+	inst := s.onRung(id)
+	own := s.own(id)
+	if own == nil {
+		return inst
+	}
+	lower := *inst
+	lower.EachBudget.USD = own.Left(inst.EachBudget)
+	return &lower
 }
 
 // accountsOf are the accounts that pay for a node: that of the campaign, and that of its group. None for a
@@ -65,6 +89,12 @@ func (s *scheduler) accountsOf(id graph.NodeID) []*budget.Account {
 
 // short says which account cannot pay for a node, "" when all can.
 func (s *scheduler) short(id graph.NodeID) string {
+	// What an attempt is likely to take keeps none from starting under a ceiling of its own: it is stopped there.
+	if own := s.own(id); own != nil {
+		if why := own.Why(budget.Estimate{}); why != "" {
+			return why
+		}
+	}
 	for _, a := range s.accountsOf(id) {
 		if why := a.Why(s.estimate(id)); why != "" {
 			return why
@@ -88,11 +118,18 @@ func (s *scheduler) reserve(id graph.NodeID) {
 	for _, a := range s.accountsOf(id) {
 		a.Start(int(id), s.estimate(id))
 	}
+	if own := s.own(id); own != nil {
+		own.Start(int(id), budget.Estimate{})
+	}
 }
 
 // spend puts what an attempt used in the place of what was reserved for it.
 func (s *scheduler) spend(m endedMsg) {
-	for _, a := range s.accountsOf(m.id) {
+	accounts := s.accountsOf(m.id)
+	if own := s.own(m.id); own != nil {
+		accounts = append(accounts, own)
+	}
+	for _, a := range accounts {
 		a.Settle(int(m.id))
 		switch {
 		case m.found:
@@ -119,8 +156,14 @@ func (s *scheduler) takeUsed(m usedMsg) {
 		Kind: event.AttemptUsed, Address: inst.Address.String(), CostUSD: m.usage.CostUSD,
 		InputTokens: m.usage.InputTokens, OutputTokens: m.usage.OutputTokens,
 	})
-	if words, over := budget.Over(inst.Budget, m.usage); over {
+	if words, over := budget.Over(n.decision.Action.Budget, m.usage); over {
 		n.stop(&Stop{By: stoppedBudget, Why: "stopped: " + words})
+	}
+	if own := s.own(m.id); own != nil {
+		own.Use(int(m.id), m.usage)
+		if why := own.Passed(); why != "" {
+			n.stop(&Stop{By: stoppedBudget, Why: "stopped: " + why})
+		}
 	}
 	for _, a := range s.accountsOf(m.id) {
 		a.Use(int(m.id), m.usage)

@@ -283,7 +283,8 @@ type Instance struct {
 	IdleTimeout time.Duration // 0: none
 	OnTimeout   string        // "fail" or "accept"
 	OnFailure   string        // "continue", "fail" or "abort"
-	Budget      Budget
+	Budget      Budget        // of all its attempts until it is fresh
+	EachBudget  Budget        // of each of them
 	Cache       bool
 	Salt        string
 	Remote      string // the remote that the task names; see [Instance.RunsOn]

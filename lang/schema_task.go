@@ -15,7 +15,7 @@ var settingArgs = []Arg{
 	{Name: "idle_timeout", Type: "duration", Phase: PlanTime, Doc: "Longest silence of an attempt."},
 	{Name: "on_timeout", Type: "string", Phase: PlanTime, Manifest: true, Default: "fail", Doc: "fail or accept: outputs of a time-boxed task count if the contract passes.", Values: []string{"fail", "accept"}},
 	{Name: "on_failure", Type: "string", Phase: PlanTime, Default: "fail", Doc: "What a failure means for the campaign: continue, fail or abort.", Values: []string{"fail", "continue", "abort"}},
-	{Name: "budget", Type: "object", Phase: PlanTime, Doc: "Ceiling of an attempt: { usd, tokens }; one that passes it is stopped."},
+	{Name: "budget", Type: "object", Phase: PlanTime, Doc: "Ceiling of all attempts until it is fresh: { usd, tokens }, and of each: { attempt_usd, attempt_tokens }; what passes it is stopped."},
 	{Name: "cache", Type: "bool", Phase: PlanTime, Default: "true", Doc: "False: always stale."},
 	{Name: "salt", Type: "string", Phase: PlanTime, Manifest: true, Doc: "Text mixed into the key."},
 	{Name: "remote", Type: "string", Phase: PlanTime, Default: "the profile's", Doc: "Name of the remote that runs it; local: this machine."},

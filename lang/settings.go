@@ -26,7 +26,7 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	i.KeepEdits = l.wantBool(s, set("keep_edits"), false)
 	i.Requires = l.wantStrings(s, set("requires"))
 	i.PassEnv = l.passEnv(s, d)
-	i.Budget = l.wantBudget(s, set("budget"))
+	i.Budget, i.EachBudget = l.wantBudget(s, set("budget"))
 	i.Pool = l.declaredName(s, set("pool"), "pool")
 	l.decodeProfile(s, d, i)
 	i.Remote = l.remoteName(s, set("remote"))
@@ -51,17 +51,25 @@ func (l *loader) passEnv(s *scope, d *taskDef) []string {
 	return l.wantNames(s, a)
 }
 
-func (l *loader) wantBudget(s *scope, a *argument) Budget {
-	want := cty.ObjectWithOptionalAttrs(map[string]cty.Type{"usd": cty.Number, "tokens": cty.Number}, []string{"usd", "tokens"})
-	v, ok := l.wanted(s, a, want, "an object { usd, tokens }")
-	if !ok {
-		return Budget{}
+// budgetFields are those of the budget of a task, all of them optional.
+var budgetFields = []string{"usd", "tokens", "attempt_usd", "attempt_tokens"}
+
+// wantBudget evaluates the budget of a task: of all attempts, and of each.
+func (l *loader) wantBudget(s *scope, a *argument) (all, each Budget) {
+	types := map[string]cty.Type{}
+	for _, name := range budgetFields {
+		types[name] = cty.Number
 	}
-	b := Budget{USD: numberAttr(v, "usd"), Tokens: int64(numberAttr(v, "tokens"))}
-	if b.USD < 0 || b.Tokens < 0 {
+	v, ok := l.wanted(s, a, cty.ObjectWithOptionalAttrs(types, budgetFields), "an object { usd, tokens, attempt_usd, attempt_tokens }")
+	if !ok {
+		return all, each
+	}
+	all = Budget{USD: numberAttr(v, "usd"), Tokens: int64(numberAttr(v, "tokens"))}
+	each = Budget{USD: numberAttr(v, "attempt_usd"), Tokens: int64(numberAttr(v, "attempt_tokens"))}
+	if min(all.USD, each.USD) < 0 || min(all.Tokens, each.Tokens) < 0 {
 		l.error("UF2110", a.place, "budget must not be negative.")
 	}
-	return b
+	return all, each
 }
 
 // declaredName evaluates an argument that refers to a declaration of a kind, directly or through a

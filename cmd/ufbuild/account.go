@@ -108,11 +108,9 @@ func (s *session) keepTimes() error {
 // fund tells a build what it may spend, what was spent of it, and what is likely to be needed.
 func (s *session) fund(b *executor.Builder, f buildFlags) error {
 	b.Whole = f.stamp && len(f.targets) == 0
+	s.limit(f.budget)
 	b.Ceiling = s.campaign.Budget
-	if f.budget > 0 {
-		b.Ceiling.USD = f.budget
-	}
-	if f.budget == 0 && !s.hasCeilings() {
+	if !s.hasCeilings() {
 		return nil
 	}
 	entries, err := s.allAccounts()
@@ -123,7 +121,7 @@ func (s *session) fund(b *executor.Builder, f buildFlags) error {
 	if err != nil {
 		return err
 	}
-	b.Spent, b.SpentOf, b.SpentBy = sp.all, sp.of, sp.builds
+	b.Spent, b.SpentOf, b.SpentAt, b.SpentBy = sp.all, sp.of, sp.at, sp.builds
 	s.open = slices.Concat(sp.builds, sp.unnamed)
 	b.Estimate = s.estimates(entries)
 	return nil

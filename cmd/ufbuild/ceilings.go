@@ -11,14 +11,16 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/ledger"
+	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
 // spending is what was spent since all was fresh.
 type spending struct {
 	all    budget.Spending
-	of     map[string]budget.Spending // by group; of tasks without one under ""
-	builds []string                   // ids of the builds that spent it
+	of     map[string]budget.Spending       // by group; of tasks without one under ""
+	at     map[lang.Address]budget.Spending // by attempts of an address since it was fresh
+	builds []string                         // ids of the builds that spent it
 	// unnamed are ids of builds that spent before it, which the journal calls closed and the ledger does not: the
 	// build that closed them was killed before it said so.
 	unnamed []string
@@ -30,14 +32,18 @@ func (s *session) spending(entries []ledger.Entry) (spending, error) {
 	if err != nil {
 		return spending{}, err
 	}
-	sp := spending{of: map[string]budget.Spending{}}
+	sp := spending{of: map[string]budget.Spending{}, at: map[lang.Address]budget.Spending{}}
 	closed := map[string]bool{} // by the ledger
 	for _, e := range entries {
 		for _, id := range e.Closes {
 			closed[id] = true
 		}
 	}
-	for _, e := range entries {
+	ordered, err := s.inOrder(entries)
+	if err != nil {
+		return spending{}, err
+	}
+	for _, e := range ordered {
 		if e.Kind != ledger.Ran || e.Profile == "" || closed[e.Build] {
 			continue
 		}
@@ -48,6 +54,7 @@ func (s *session) spending(entries []ledger.Entry) (spending, error) {
 			continue
 		}
 		sp.all.Add(e.Usage)
+		s.spendAt(sp.at, &e)
 		group := s.groupOf(ledger.Task(e))
 		of := sp.of[group]
 		of.Add(e.Usage)
@@ -57,6 +64,39 @@ func (s *session) spending(entries []ledger.Entry) (spending, error) {
 		}
 	}
 	return sp, nil
+}
+
+// inOrder puts entries in the order of their builds. Those of one build are in the order in which they were written;
+// builds that the journal does not know come first.
+func (s *session) inOrder(entries []ledger.Entry) ([]ledger.Entry, error) {
+	builds, err := s.view.Builds()
+	if err != nil {
+		return nil, err
+	}
+	place := map[string]int{}
+	for i, b := range builds {
+		place[b.ID] = i + 1
+	}
+	out := slices.Clone(entries)
+	slices.SortStableFunc(out, func(a, b ledger.Entry) int { return place[a.Build] - place[b.Build] })
+	return out, nil
+}
+
+// spendAt counts an attempt for its address. A good one closes the account of the address, also one that a higher
+// ceiling or another contract made good.
+func (s *session) spendAt(at map[lang.Address]budget.Spending, e *ledger.Entry) {
+	a, err := lang.ParseAddress(e.Address)
+	if err != nil {
+		return
+	}
+	sel, ok := s.view.Selected[a]
+	if e.Outcome == cache.OK || e.Outcome == cache.Partial || ok && sel.Key == e.Key && sel.Ordinal == e.Ordinal {
+		delete(at, a)
+		return
+	}
+	sum := at[a]
+	sum.Add(e.Usage)
+	at[a] = sum
 }
 
 // groupOf is the group that a task is in today; "" for none.
@@ -69,7 +109,7 @@ func (s *session) groupOf(task string) string {
 
 // budgetReport is one ceiling in the JSON of plan and cost. A field of a ceiling that is missing has none.
 type budgetReport struct {
-	Budget       string  `json:"budget"` // "campaign" or "group.NAME"
+	Budget       string  `json:"budget"` // "campaign", "group.NAME" or, in a plan, a task of which nothing is left
 	USD          float64 `json:"usd,omitempty"`
 	Tokens       int64   `json:"tokens,omitempty"`
 	SpentUSD     float64 `json:"spent_usd"`
@@ -84,9 +124,25 @@ type budgetReport struct {
 	gone         bool    // nothing is left
 }
 
-// hasCeilings reports whether the campaign, or a group, has a budget.
+// limit puts a ceiling in the place of the dollars of the campaign; 0 leaves them.
+func (s *session) limit(usd float64) {
+	if usd > 0 {
+		s.campaign.Budget.USD = usd
+	}
+}
+
+// hasCeilings reports whether the campaign, a group or a task has a budget.
 func (s *session) hasCeilings() bool {
-	return s.campaign.Budget != lang.Budget{} || slices.ContainsFunc(s.campaign.Groups, hasBudget)
+	return s.campaign.Budget != lang.Budget{} || slices.ContainsFunc(s.campaign.Groups, hasBudget) ||
+		slices.ContainsFunc(s.graph.Nodes(), func(n graph.Node) bool { return ownBudget(&n) != lang.Budget{} })
+}
+
+// ownBudget is the ceiling of one instance.
+func ownBudget(n *graph.Node) lang.Budget {
+	if n.Instance == nil {
+		return lang.Budget{}
+	}
+	return n.Instance.Budget
 }
 
 func hasBudget(g *lang.Group) bool { return g.Budget != lang.Budget{} }
@@ -120,7 +176,30 @@ func (s *session) budgets(plan *executor.Summary) ([]budgetReport, error) {
 	for _, g := range s.campaign.Groups {
 		add("group."+g.Name, g.Budget, sp.of[g.Name], st.of[g.Name])
 	}
-	return out, nil
+	return append(out, s.spentTasks(plan, sp.at)...), nil
+}
+
+// spentTasks are the tasks of a plan that would not start since nothing is left of their own ceilings.
+func (s *session) spentTasks(plan *executor.Summary, at map[lang.Address]budget.Spending) []budgetReport {
+	if plan == nil {
+		return nil
+	}
+	var out []budgetReport
+	for i := range plan.Nodes {
+		r := &plan.Nodes[i]
+		id, ok := s.graph.Find(r.Address)
+		if !ok || r.State != executor.WouldRun {
+			continue
+		}
+		b, spent := ownBudget(s.graph.Node(id)), at[r.Address]
+		if !budget.New("", b, spent).Fits(budget.Estimate{}) {
+			out = append(out, budgetReport{
+				Budget: r.Address.String(), USD: b.USD, Tokens: b.Tokens, SpentUSD: spent.USD, SpentTokens: spent.Tokens,
+				SpentUnknown: spent.Unknown, Short: true, gone: true,
+			})
+		}
+	}
+	return out
 }
 
 // demand is what stale prompts are likely to take: the sum of what a build sets aside for each.

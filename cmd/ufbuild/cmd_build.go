@@ -114,7 +114,7 @@ A build can be killed at any moment: the next one goes on where it was.`,
 				return err
 			}
 			if f.dryRun {
-				return a.runPlan(targets, p, f.remote, false)
+				return a.runPlan(targets, p, f.remote, false, f.budget)
 			}
 			if !f.listened() && !p.narrows() && a.answerUnchanged(targets, writing) {
 				return nil

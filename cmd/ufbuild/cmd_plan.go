@@ -36,7 +36,7 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 			if err := p.check(targets); err != nil {
 				return err
 			}
-			return a.runPlan(targets, p, r, detailed)
+			return a.runPlan(targets, p, r, detailed, 0)
 		},
 	}
 	p.bind(a, cmd)
@@ -46,7 +46,8 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 	return cmd
 }
 
-func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool) error {
+// runPlan plans what a build with the same words would do. usd is the ceiling it would have, 0 for that of the campaign.
+func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool, usd float64) error {
 	if !p.narrows() && a.answerUnchanged(targets, reading) {
 		return nil
 	}
@@ -55,6 +56,7 @@ func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool) er
 		return err
 	}
 	defer func() { _ = s.close() }()
+	s.limit(usd)
 	sel, err := s.selectOnly(targets, p)
 	if err != nil {
 		return err

@@ -198,6 +198,8 @@ func resolveInstance(n *graph.Node) resolvedInstance {
 	f.text("on_failure", i.OnFailure)
 	f.number("budget.usd", i.Budget.USD, 0)
 	f.number("budget.tokens", float64(i.Budget.Tokens), 0)
+	f.number("budget.attempt_usd", i.EachBudget.USD, 0)
+	f.number("budget.attempt_tokens", float64(i.EachBudget.Tokens), 0)
 	f.flag("cache", i.Cache, true)
 	f.text("salt", i.Salt)
 	f.text("remote", i.Remote)

@@ -41,7 +41,7 @@ var rooms = []room{
 	{"executor/submit", append([]string{"executor"}, executorCore...)},
 	{"executor/runnertest", append([]string{"executor", "cache/mem"}, executorCore...)},
 	{"executor/agent/...", []string{"lang", "cache", "cache/digest", "executor/agent", "executor/contract"}},
-	{"executor/budget", []string{"lang", "cache"}},
+	{"executor/budget", []string{"lang", "cache", "executor/event"}},
 	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
 	{"executor/event", nil},
 	{"executor/stamp", []string{"cache/digest", "cache/effect"}}, // read before the program starts: next to nothing

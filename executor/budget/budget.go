@@ -22,6 +22,7 @@ import (
 	"fmt"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -114,7 +115,7 @@ func (a *Account) Why(e Estimate) string {
 	case c.USD > 0 && usd >= c.USD-margin, c.Tokens > 0 && tokens >= c.Tokens:
 		return a.name + " is spent: " + a.words()
 	case c.USD > 0 && usd+e.USD > c.USD+margin:
-		return fmt.Sprintf("%s does not reach: %s, and this is likely to take %s", a.name, a.words(), dollars(e.USD))
+		return fmt.Sprintf("%s does not reach: %s, and this is likely to take %s", a.name, a.words(), event.Dollars(e.USD))
 	case c.Tokens > 0 && tokens+e.Tokens > c.Tokens:
 		return fmt.Sprintf("%s does not reach: %s, and this is likely to take %d tokens", a.name, a.words(), e.Tokens)
 	}
@@ -145,7 +146,7 @@ func (a *Account) used() Spending {
 func (a *Account) words() string {
 	s, used := "", a.used()
 	if a.ceiling.USD > 0 {
-		s = dollars(used.USD) + plus(used.Unknown) + " of " + dollars(a.ceiling.USD)
+		s = event.Dollars(used.USD) + plus(used.Unknown) + " of " + event.Dollars(a.ceiling.USD)
 	}
 	if a.ceiling.Tokens > 0 {
 		if s != "" {
@@ -190,10 +191,30 @@ func (a *Account) reserve(e Estimate, sign int) {
 // Spend counts what an attempt that ended has used.
 func (a *Account) Spend(u cache.Usage) { a.spent.Add(u) }
 
+// Tighter returns the lower of two ceilings, number by number.
+func Tighter(a, b lang.Budget) lang.Budget {
+	return lang.Budget{USD: tighter(a.USD, b.USD), Tokens: tighter(a.Tokens, b.Tokens)}
+}
+
+func tighter[N int64 | float64](a, b N) N {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Left is what one more attempt may take in dollars, given what was spent and its own ceiling; 0 is no ceiling.
+func (a *Account) Left(each lang.Budget) float64 {
+	if a.ceiling.USD == 0 {
+		return each.USD
+	}
+	return tighter(max(a.ceiling.USD-a.spent.USD, margin), each.USD)
+}
+
 // Over reports whether one attempt used more than its ceiling, and says so. Unknown usage is never over.
 func Over(ceiling lang.Budget, u cache.Usage) (message string, over bool) {
 	if ceiling.USD > 0 && u.CostUSD != nil && *u.CostUSD > ceiling.USD+margin {
-		return fmt.Sprintf("it cost %s, and its budget is %s", dollars(*u.CostUSD), dollars(ceiling.USD)), true
+		return fmt.Sprintf("it cost %s, and its budget is %s", event.Dollars(*u.CostUSD), event.Dollars(ceiling.USD)), true
 	}
 	if n := tokens(u); ceiling.Tokens > 0 && n != nil && *n > ceiling.Tokens {
 		return fmt.Sprintf("it used %d tokens, and its budget is %d", *n, ceiling.Tokens), true
@@ -232,8 +253,6 @@ func fill[N int64 | float64](last **N, seen *N, atLeast *bool) {
 
 // perTokens is how many tokens a declared price is for.
 const perTokens = 1e6
-
-func dollars(usd float64) string { return fmt.Sprintf("$%.2f", usd) }
 
 func plus(unknown int) string {
 	if unknown > 0 {

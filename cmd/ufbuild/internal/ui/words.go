@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 // maxPadded is the widest cell that the others of its column are padded to: one long message must not push what
@@ -74,16 +76,12 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Money prints dollars; nil, an amount nobody knows, is "?". Below a dollar it keeps four digits,
-// since a cheap model's attempt costs less than a cent.
+// Money prints dollars; nil, an amount nobody knows, is "?".
 func Money(usd *float64) string {
-	switch {
-	case usd == nil:
+	if usd == nil {
 		return "?"
-	case *usd != 0 && *usd < 1 && *usd > -1:
-		return fmt.Sprintf("$%.4f", *usd)
 	}
-	return fmt.Sprintf("$%.2f", *usd)
+	return event.Dollars(*usd)
 }
 
 // Bytes prints a size in binary units.

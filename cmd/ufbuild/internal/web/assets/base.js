@@ -26,8 +26,9 @@ function duration(ms) {
 }
 function money(usd, unknown) {
   if (usd === undefined || usd === null) return "";
-  const digits = usd !== 0 && Math.abs(usd) < 0.1 ? 4 : 2;
-  return "$" + usd.toFixed(digits) + (unknown ? "+" : "");
+  const small = usd !== 0 && Math.abs(usd) < 1; // as the terminal writes it
+  const text = usd > 0 && usd < 0.00005 ? "<$0.0001" : "$" + (small ? usd.toFixed(4).replace(/0{1,2}$/, "") : usd.toFixed(2));
+  return text + (unknown ? "+" : "");
 }
 function bytes(n) {
   if (n < 1024) return n + " B";
