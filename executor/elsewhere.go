@@ -90,5 +90,5 @@ func (s *scheduler) lostAgain(n *nodeState, inst *lang.Instance) bool {
 		limit = r.RetryLost
 	}
 	n.lost++
-	return n.lost <= limit
+	return int(n.lost) <= limit
 }

@@ -68,13 +68,13 @@ type nodeState struct {
 	result   NodeResult
 	tries    int                     // attempts in this build that used up a try
 	infra    int                     // attempts in this build that the machine spoiled
-	lost     int                     // attempts in this build that got lost elsewhere
 	likely   *budget.Estimate        // nil until asked for
 	rung     int                     // the rung of its agent that ran it last
 	given    rungSet                 // rungs whose tries are used up
 	redone   int                     // decisions repeated because a source changed
 	damaged  int                     // decisions repeated because of damaged bytes
 	doubted  bool                    // taken back, since a reader met damaged bytes
+	lost     uint8                   // attempts in this build that got lost elsewhere; small, since memory is counted by node
 	made     int                     // attempts in this build
 	stop     context.CancelCauseFunc // of a running one
 	short    bool                    // it was stopped because a budget that it shares was spent
