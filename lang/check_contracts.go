@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -46,7 +47,26 @@ func (s schemaLoader) Load(url string) (any, error) {
 		return nil, err
 	}
 	s.parts[name] = b
-	return jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	return schemaDoc(b)
+}
+
+// schemaDoc decodes a document for the schema library, which does not survive numbers of any size.
+func schemaDoc(b []byte) (any, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	if steps, wild := wildNumber(doc); wild {
+		return nil, &wildNumberError{steps}
+	}
+	return doc, nil
+}
+
+// wildNumberError says that a document holds a number that no double holds.
+type wildNumberError struct{ steps []string }
+
+func (e *wildNumberError) Error() string {
+	return "at /" + strings.Join(e.steps, "/") + ": a number out of the range of a double"
 }
 
 // checkSchema compiles the schema of a contract and judges its empty form.
@@ -66,7 +86,11 @@ func (l *loader) checkSchema(n *node, c *Contract) {
 	if s == nil || empty == nil || c.Empty == "" && c.Kind == "jsonl" {
 		return
 	}
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(c.Empty))
+	doc, err := schemaDoc([]byte(c.Empty))
+	if wild := (*wildNumberError)(nil); errors.As(err, &wild) {
+		l.error("UF6105", empty.place, "%q cannot be judged: %v.", c.Empty, err)
+		return
+	}
 	if err != nil {
 		l.error("UF6105", empty.place, "%q is not JSON: %v.", c.Empty, err)
 		return
@@ -90,7 +114,12 @@ func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 		return s.schema
 	}
 	l.schemas[c.Schema] = compiledSchema{}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.SchemaDoc))
+	doc, err := schemaDoc(c.SchemaDoc)
+	if wild := (*wildNumberError)(nil); errors.As(err, &wild) {
+		n := l.error("UF6103", a.place, "%s cannot be used: %v.", c.Schema, err)
+		l.placeInSchema(n, c.Schema, c.SchemaDoc, wild.steps)
+		return nil
+	}
 	if err != nil {
 		l.error("UF6103", a.place, "%s is not JSON: %v.", c.Schema, err).
 			also(rangeOfByte(c.Schema, c.SchemaDoc, jsonStop(c.SchemaDoc, err)), "it cannot be read from here on")
@@ -107,7 +136,7 @@ func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 	}
 	s, err := comp.Compile(url)
 	if err != nil {
-		l.schemaFailed(a, c, err)
+		l.schemaFailed(a, c, loader.parts, err)
 		return nil
 	}
 	if len(loader.parts) > 0 {
@@ -126,13 +155,34 @@ func jsonStop(doc []byte, err error) int {
 	return max(len(bytes.TrimRight(doc, " \t\r\n"))-1, 0)
 }
 
-func (l *loader) schemaFailed(a *argument, c *Contract, err error) {
+func (l *loader) schemaFailed(a *argument, c *Contract, parts map[string][]byte, err error) {
 	if errors.Is(err, errRemoteSchema) || strings.Contains(err.Error(), errRemoteSchema.Error()) {
-		l.error("UF6104", a.place, "%s refers to something outside the campaign: %s.", c.Schema, remoteURL(err)).
+		n := l.error("UF6104", a.place, "%s refers to something outside the campaign: %s.", c.Schema, remoteURL(err)).
 			because("A check must give the same answer without a network.").hint("Save that schema below the campaign directory and refer to it by a relative path.")
+		if at := bytes.Index(c.SchemaDoc, []byte(strconv.Quote(remoteURL(err)))); at >= 0 {
+			n.also(rangeOfByte(c.Schema, c.SchemaDoc, at), "it is referred to here")
+		}
 		return
 	}
-	l.error("UF6103", a.place, "%s is not a JSON Schema: %s.", c.Schema, schemaCause(err))
+	file, doc := c.Schema, c.SchemaDoc
+	var inner *jsonschema.SchemaValidationError
+	if errors.As(err, &inner) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(inner.URL, schemaBase), "#")
+		if part, ok := parts[name]; ok {
+			file, doc = name, part
+		}
+	}
+	n := l.error("UF6103", a.place, "%s is not a JSON Schema: %s.", file, schemaCause(err))
+	if v := innermost(err); v != nil && inner != nil {
+		l.placeInSchema(n, file, doc, v.InstanceLocation)
+	}
+}
+
+// placeInSchema adds to a problem where in a schema file it is.
+func (l *loader) placeInSchema(n *Diagnostic, file string, doc []byte, steps []string) {
+	if at, ok := placeInJSON(doc, steps); ok {
+		n.also(rangeOfByte(file, doc, at), "this value")
+	}
 }
 
 // remoteURL finds the address in the error of the schema library.
@@ -144,19 +194,27 @@ func remoteURL(err error) string {
 	return "a $ref"
 }
 
-// schemaCause is the innermost problem that the schema library found, with its place in the document.
-func schemaCause(err error) string {
+// innermost is the problem that the schema library found first; nil for one of another kind.
+func innermost(err error) *jsonschema.ValidationError {
 	var inner *jsonschema.SchemaValidationError
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
 	var v *jsonschema.ValidationError
 	if !errors.As(err, &v) {
-		return strings.ReplaceAll(err.Error(), schemaBase, "")
+		return nil
 	}
 	for len(v.Causes) > 0 {
 		v = v.Causes[0]
 	}
-	where := "/" + strings.Join(v.InstanceLocation, "/")
-	return fmt.Sprintf("at %s: %s", where, v.ErrorKind.LocalizedString(english))
+	return v
+}
+
+// schemaCause is the innermost problem that the schema library found, with its place in the document.
+func schemaCause(err error) string {
+	v := innermost(err)
+	if v == nil {
+		return strings.ReplaceAll(err.Error(), schemaBase, "")
+	}
+	return fmt.Sprintf("at /%s: %s", strings.Join(v.InstanceLocation, "/"), v.ErrorKind.LocalizedString(english))
 }

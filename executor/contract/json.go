@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -165,13 +163,11 @@ func syntaxError(b []byte, err error) *badJSON {
 	return &badJSON{at, what}
 }
 
-// hugeNumber finds a number that no double holds. Exact arithmetic on 1e999999 would take a
-// megabyte and seconds, and no reader could use it.
+// hugeNumber finds a number that no double holds.
 func hugeNumber(v any, at string) (string, bool) {
 	switch v := v.(type) {
 	case json.Number:
-		f, err := strconv.ParseFloat(string(v), 64)
-		return at, err != nil || math.IsInf(f, 0) || len(v) > 1000
+		return at, !lang.FitsDouble(string(v))
 	case []any:
 		for i := range v {
 			if p, ok := hugeNumber(v[i], fmt.Sprintf("%s/%d", at, i)); ok {

@@ -69,6 +69,7 @@ func TestJudgeReportsEveryBrokenRule(t *testing.T) {
 		"bom":                  {js(lang.Contract{}), "\ufeff[]", []string{"line 1, column 1: starts with a byte order mark, want plain UTF-8"}},
 		"not utf-8":            {js(lang.Contract{}), "[\n\"é\xff\"]", []string{"line 2, column 3: not UTF-8 (byte 0xff)"}},
 		"huge number":          {js(lang.Contract{SchemaDoc: []byte(`{"multipleOf": 0.1}`)}), `{"a":[1e999999999]}`, []string{"line 1, column 1: /a/0: a number out of the range of a double"}},
+		"tiny number":          {js(lang.Contract{SchemaDoc: []byte(`{"multipleOf": 0.1}`)}), `{"a":[1e-999999999]}`, []string{"line 1, column 1: /a/0: a number out of the range of a double"}},
 		"too deep":             {js(lang.Contract{}), strings.Repeat("[", 501) + strings.Repeat("]", 501), []string{"line 1, column 501: nested deeper than 500"}},
 		"deep enough":          {js(lang.Contract{}), strings.Repeat("[", 500) + strings.Repeat("]", 500), nil},
 		"brackets in a string": {js(lang.Contract{}), `"` + strings.Repeat(`[\"`, 600) + `"`, nil},
