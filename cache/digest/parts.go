@@ -76,6 +76,72 @@ func fromParts(r io.ReaderAt, size int64, workers int) (Digest, error) {
 	return Digest{Sum: rootOf(parts), Size: size}, nil
 }
 
+// stretch is what Copy reads at a time: a part for each of several goroutines.
+const stretch = 16 * partLen
+
+var stretchPool = sync.Pool{New: func() any { return new([stretch]byte) }}
+
+// Copy copies r to w and returns the digest of what was copied. Of more than a mebibyte each stretch is hashed by as many goroutines
+// as there are processors while it is written, in memory of 1 MiB and 32 bytes for every 64 KiB of content.
+func Copy(w io.Writer, r io.Reader) (Digest, error) {
+	buf := stretchPool.Get().(*[stretch]byte)
+	defer stretchPool.Put(buf)
+	n, err := readStretch(r, buf[:])
+	if err != nil {
+		return Digest{}, err
+	}
+	if n < stretch {
+		_, err := w.Write(buf[:n])
+		return Of(buf[:n]), err
+	}
+	var parts []cv
+	size := int64(0)
+	for n > 0 {
+		at := len(parts)
+		parts = append(parts, make([]cv, (n+partLen-1)/partLen)...)
+		wait := hashStretch(buf[:n], parts[at:], at)
+		_, err := w.Write(buf[:n])
+		wait()
+		if err != nil {
+			return Digest{}, err
+		}
+		size += int64(n)
+		if n, err = readStretch(r, buf[:]); err != nil {
+			return Digest{}, err
+		}
+	}
+	return Digest{Sum: rootOf(parts), Size: size}, nil
+}
+
+// hashStretch begins to hash b, of which the first part is number at of the whole, into parts. wait returns when that is done.
+func hashStretch(b []byte, parts []cv, at int) (wait func()) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		wg.Go(func() {
+			var room [partLen / chunkLen]cv
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(parts) {
+					return
+				}
+				part := b[i*partLen : min((i+1)*partLen, len(b))]
+				parts[i] = subtree(part, uint64(at+i)*(partLen/chunkLen), room[:])
+			}
+		})
+	}
+	return wg.Wait
+}
+
+// readStretch fills b, or as much of it as r has.
+func readStretch(r io.Reader, b []byte) (int, error) {
+	n, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
+}
+
 // readAt fills b.
 func readAt(r io.ReaderAt, b []byte, off int64) error {
 	n, err := r.ReadAt(b, off)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -134,4 +135,50 @@ func rawSpeed(size int64, memory []byte) time.Duration {
 	}
 	wg.Wait()
 	return time.Since(start)
+}
+
+// TestCopy compares Copy with hashing in one go, at sizes around its stretches, with readers that give little at a time.
+func TestCopy(t *testing.T) {
+	for _, size := range []int{0, 1, partLen, stretch - 1, stretch, stretch + 1, stretch + partLen, 3*stretch - 1, 3 * stretch, 3*stretch + partLen + 5} {
+		b := noise(size)
+		var to bytes.Buffer
+		d, err := Copy(&to, iotest.HalfReader(bytes.NewReader(b)))
+		require.NoError(t, err)
+		require.Equal(t, Of(b), d, size)
+		require.True(t, bytes.Equal(b, to.Bytes()), size)
+	}
+	bad := errors.New("bad")
+	_, err := Copy(io.Discard, io.MultiReader(bytes.NewReader(noise(stretch+7)), iotest.ErrReader(bad)))
+	require.ErrorIs(t, err, bad)
+	r, w := io.Pipe()
+	require.NoError(t, r.CloseWithError(bad))
+	_, err = Copy(w, bytes.NewReader(noise(2*stretch)))
+	require.ErrorIs(t, err, bad)
+}
+
+// BenchmarkCopy measures Copy to a file against hashing and writing one after the other.
+func BenchmarkCopy(b *testing.B) {
+	const size = 256 << 20
+	src := noise(size)
+	f, err := os.Create(filepath.Join(b.TempDir(), "copy"))
+	require.NoError(b, err)
+	defer f.Close()
+	b.SetBytes(size)
+	plain := time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		_, err := f.Seek(0, io.SeekStart)
+		require.NoError(b, err)
+		begun := time.Now()
+		h := NewHasher()
+		_, err = io.CopyBuffer(io.MultiWriter(f, h), struct{ io.Reader }{bytes.NewReader(src)}, make([]byte, 1<<20))
+		require.NoError(b, err)
+		plain += time.Since(begun)
+		_, err = f.Seek(0, io.SeekStart)
+		require.NoError(b, err)
+		b.StartTimer()
+		_, err = Copy(f, bytes.NewReader(src))
+		require.NoError(b, err)
+	}
+	b.ReportMetric(100*b.Elapsed().Seconds()/plain.Seconds(), "%-of-plain")
 }

@@ -155,7 +155,7 @@ func (s *Store) putFile(temp string, r io.Reader) (digest.Digest, error) {
 	if err != nil {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
-	d, err := copyHashed(f, r)
+	d, err := digest.Copy(f, r)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -173,11 +173,4 @@ func (s *Store) putFile(temp string, r io.Reader) (digest.Digest, error) {
 	}
 	s.commits.directory(filepath.Dir(path))
 	return d, nil
-}
-
-// copyHashed copies r to w and returns the digest of what was copied.
-func copyHashed(w io.Writer, r io.Reader) (digest.Digest, error) {
-	h := digest.NewHasher()
-	_, err := io.CopyBuffer(io.MultiWriter(w, h), struct{ io.Reader }{r}, make([]byte, 1<<20))
-	return h.Digest(), err
 }

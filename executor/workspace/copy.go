@@ -47,7 +47,7 @@ func copySource(root, to int, path string, want digest.Digest) error {
 // copyChecked copies from one open file to another and returns the digest of what was copied. A large file
 // is copied by the kernel and then read from the copy, on all processors.
 func copyChecked(from, to int, size int64) (digest.Digest, error) {
-	if size > bufferSize && unix.IoctlFileClone(to, from) == nil {
+	if size > bufferSize && clone(from, to) {
 		return copied(to, size)
 	}
 	if size >= digest.PartsFrom {
@@ -76,6 +76,28 @@ func copyChecked(from, to int, size int64) (digest.Digest, error) {
 			return digest.Digest{}, err
 		}
 	}
+}
+
+// apart are pairs of devices between which no file can be cloned.
+var apart sync.Map // of devices
+
+type devices struct{ from, to uint64 }
+
+// clone makes to a clone of from where the file systems can. The first file of a pair of devices finds out for all.
+func clone(from, to int) bool {
+	var a, b unix.Stat_t
+	if unix.Fstat(from, &a) != nil || unix.Fstat(to, &b) != nil {
+		return false
+	}
+	pair := devices{a.Dev, b.Dev}
+	if _, known := apart.Load(pair); known {
+		return false
+	}
+	err := unix.IoctlFileClone(to, from)
+	if errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.ENOSYS) {
+		apart.Store(pair, true)
+	}
+	return err == nil
 }
 
 // copyRange copies the first size bytes, or as many as there are, without taking them through this process

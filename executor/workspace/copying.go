@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ways to copy a large file, the better ones first. Which one is taken is asked of the kernel for each file: the
-// question is one system call, and a project may lie on several file systems.
+// Ways to copy a large file, the better ones first. The kernel is asked for the best once for each pair of file systems: a project may
+// lie on several.
 const (
 	ByReflink = "reflink" // the copy shares its blocks until one of the two is written
 	ByKernel  = "kernel"  // copied, without taking the bytes through this process
