@@ -25,6 +25,7 @@ const (
 	faultTorn  = "torn"  // the process is killed in the middle of the effect
 	faultIO    = "eio"   // the effect fails once
 	faultFull  = "full"  // from here on nothing can be made or written
+	faultSlow  = "slow"  // from here on a sync waits until somebody opens the pipe named by the effects variable, once for all
 	faultShort = "short" // a write is cut short once, as by a full disk that is then cleared
 )
 
@@ -34,8 +35,9 @@ type faults struct {
 	at   int
 	list *os.File
 
-	mu sync.Mutex
-	n  int
+	mu   sync.Mutex
+	n    int
+	slow sync.Once
 }
 
 // armFaults obeys the variables above.
@@ -46,7 +48,7 @@ func armFaults() {
 	}
 	f := &faults{kind: kind}
 	var err error
-	if f.at, err = strconv.Atoi(at); err == nil && os.Getenv(effectsVariable) != "" {
+	if f.at, err = strconv.Atoi(at); err == nil && os.Getenv(effectsVariable) != "" && kind != faultSlow {
 		f.list, err = os.OpenFile(os.Getenv(effectsVariable), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	}
 	if err != nil {
@@ -56,6 +58,12 @@ func armFaults() {
 }
 
 func (f *faults) decide(e effect.Effect) *effect.Fault {
+	if f.kind == faultSlow {
+		if e.Op == effect.OpSync {
+			f.slow.Do(f.crawl)
+		}
+		return nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n++
@@ -82,6 +90,22 @@ func (f *faults) decide(e effect.Effect) *effect.Fault {
 		}
 	}
 	return nil
+}
+
+// crawling ends the name of the file that says that a sync waits.
+const crawling = ".crawling"
+
+// crawl says that a disk is at work, and waits until it is done.
+func (f *faults) crawl() {
+	name := os.Getenv(effectsVariable)
+	if err := os.WriteFile(name+crawling, nil, 0o600); err != nil {
+		panic(err)
+	}
+	pipe, err := os.Open(name)
+	if err != nil {
+		panic(err)
+	}
+	_ = pipe.Close()
 }
 
 // site is the line of the program that has the effect.

@@ -28,7 +28,7 @@ func (h *home) weak(args ...string) (said string, code int) {
 		}
 		link := filepath.Join(h.t.TempDir(), programName)
 		require.NoError(h.t, os.Symlink(cmd.Path, link))
-		cmd.Args = append([]string{setpriv, "--bounding-set=-dac_override,-dac_read_search", link}, cmd.Args[1:]...)
+		cmd.Args = append([]string{setpriv, "--bounding-set=-dac_override,-dac_read_search,-fowner,-chown", link}, cmd.Args[1:]...)
 		cmd.Path = setpriv
 	}
 	c := &child{t: h.t, cmd: cmd, ended: make(chan struct{})}

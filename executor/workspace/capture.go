@@ -21,7 +21,8 @@ import (
 // problem in the result; an error means that something could not be stored or read, and that the
 // workspace must stay.
 func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, outputs []Output, mask []string) (Captured, error) {
-	if laid == nil {
+	salvaging := laid == nil
+	if salvaging {
 		laid = guessLaid(filepath.Join(attempt, Log))
 	}
 	c, err := newCapture(ctx, filepath.Join(attempt, Dir), cas, laid, mask)
@@ -39,7 +40,14 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	if err := c.given(outputs); err != nil {
 		return Captured{}, err
 	}
-	return c.out, c.leftovers()
+	if err := c.leftovers(); err != nil {
+		return Captured{}, err
+	}
+	// Of a task that ended, a file that it made unreadable is its own affair. What a crash left nobody has seen.
+	if unread := append(c.closed, c.scan.trouble...); salvaging && len(unread) > 0 {
+		return Captured{}, fmt.Errorf("capture %s: it cannot be read", unread[0])
+	}
+	return c.out, nil
 }
 
 // CaptureInplace stores the outputs of a task that ran in the campaign root. There are no leftovers:
@@ -95,6 +103,7 @@ type capture struct {
 	scan    scanner
 	taken   map[string]bool // paths that are outputs
 	lost    []cache.Entry   // sources that trees changed or deleted
+	closed  []string        // paths that are not ours to read
 	out     Captured
 }
 
@@ -188,6 +197,7 @@ func (c *capture) cannotOpen(output, p string, err error) error {
 		c.problem(output, "%s is a link that leads nowhere", p)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.ENXIO):
 		c.problem(output, "%s cannot be read: %v", p, err)
+		c.closed = append(c.closed, p)
 	case errors.Is(err, unix.ENAMETOOLONG):
 		c.tooLong(output, p)
 	default:
