@@ -34,6 +34,7 @@ type scheduler struct {
 	rested   chan graph.NodeID
 	quit     chan struct{} // closed at the end, for timers that nobody waits for
 	asking   int
+	gate     gate // before what decisions leave
 	running  int
 	resting  int
 	backlog  []question // decisions that wait for a place in toAsk
@@ -146,6 +147,7 @@ func (s *scheduler) loop(ctx context.Context) {
 	attempts, stop := context.WithCancel(ctx)
 	defer stop()
 	deadline := s.deadline()
+	var patience <-chan time.Time
 	for s.open > 0 {
 		s.start(attempts)
 		if s.open == 0 {
@@ -164,8 +166,10 @@ func (s *scheduler) loop(ctx context.Context) {
 		case ask <- next:
 			s.backlog = s.backlog[1:]
 		case m := <-s.decided:
-			s.asking--
-			s.takeDecision(ctx, m)
+			if s.nodes[m.id].state == Deciding { // else it came too late
+				s.asking--
+				s.takeDecision(ctx, m)
+			}
 		case m := <-s.ended:
 			s.running--
 			s.takeEnd(ctx, m)
@@ -181,6 +185,9 @@ func (s *scheduler) loop(ctx context.Context) {
 		case <-cancelled:
 			cancelled = nil
 			s.halt("the build was stopped")
+			patience = s.b.After(decidePatience)
+		case <-patience:
+			s.abandon()
 		case <-deadline:
 			deadline = nil
 			s.expire()
@@ -324,26 +331,6 @@ func (b *Builder) deciders() int {
 		return max(waitingDeciders, runtime.GOMAXPROCS(0))
 	}
 	return runtime.GOMAXPROCS(0)
-}
-
-// decideAll is a worker: it decides until there is nothing to decide. A build keeps the records that
-// a decision asks for before the decision counts.
-func (s *scheduler) decideAll(ctx context.Context) {
-	for q := range s.toAsk {
-		if q.up == nil {
-			s.decided <- decidedMsg{id: q.id, dec: Decision{Answer: Waits, Reason: s.b.foreseen(q.inst)}}
-			continue
-		}
-		m := decidedMsg{id: q.id, dec: s.b.decide(ctx, q.inst, q.up)}
-		if !s.plan {
-			m.err = s.b.settleDecision(q.inst, &m.dec)
-			s.b.noteVersion(&m.dec)
-		}
-		if s.recheck {
-			m.err = s.b.keepVerdicts(&m.dec)
-		}
-		s.decided <- m
-	}
 }
 
 func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {

@@ -64,9 +64,13 @@ type Variable struct {
 // Local is a named expression; only its place is plain data.
 type Local struct {
 	Name  string
-	Value string // as HCL text when known at plan time, else ""
 	Range Range
+	print func() string
 }
+
+// Value is the local as HCL text when it is known at plan time, else "". It is put together when it is asked for: a local may
+// hold a document of megabytes.
+func (l *Local) Value() string { return l.print() }
 
 // Agent is a program that carries out prompts, as declared.
 type Agent struct {

@@ -86,7 +86,7 @@ func (l *loader) loadLocals() {
 		l.orderLocal(d, nil)
 	}
 	for _, d := range l.decl.order {
-		l.c.Locals = append(l.c.Locals, &Local{Name: d.name, Value: printedValue(d), Range: at(d.nameRange)})
+		l.c.Locals = append(l.c.Locals, &Local{Name: d.name, Range: at(d.nameRange), print: func() string { return printedValue(d) }})
 	}
 }
 

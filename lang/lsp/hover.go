@@ -112,7 +112,7 @@ func (sp *space) symbolDoc(s lang.Symbol) []string {
 	case "local":
 		for _, l := range c.Locals {
 			if l.Name == s.Name {
-				return []string{valueDoc(l.Value, "")}
+				return []string{valueDoc(l.Value(), "")}
 			}
 		}
 	case "output":
