@@ -105,6 +105,11 @@ func (s *session) seen() *stamp.Kept {
 	if !s.observeCampaign() {
 		return nil
 	}
+	return s.observed()
+}
+
+// observed is what was looked at so far; nil when there was more than stat can tell.
+func (s *session) observed() *stamp.Kept {
 	seen, ok := s.files.Observed()
 	if !ok {
 		return nil

@@ -126,13 +126,24 @@ func (p *page) addBuilds(build string) error {
 		p.doc.Builds = append(p.doc.Builds, web.Build{ID: b.ID, Who: b.Who, Started: b.Started, Ended: b.Ended, Counts: b.Counts})
 	}
 	if h, held := journal.Held(p.s.campaign.Root); held {
-		p.doc.Building = &web.Building{Verb: h.Verb, Who: h.Who, PID: h.PID, Build: h.Build, Started: h.Started}
+		p.doc.Building = buildingOf(h)
 	}
 	if n := len(p.doc.Builds); build == "" && n > 0 {
 		build = p.doc.Builds[n-1].ID
 	}
 	p.doc.Build = build
 	return nil
+}
+
+func buildingOf(h journal.Holder) *web.Building {
+	b := &web.Building{Verb: h.Verb, Who: h.Who, PID: h.PID, Build: h.Build, Started: h.Started, Obeys: h.Obeys}
+	if h.Hold != nil {
+		b.Paused = orderWords("paused", *h.Hold)
+	}
+	if h.Stop != nil {
+		b.Stops = orderWords("cancelled", *h.Stop)
+	}
+	return b
 }
 
 // dateBuilds lets a build begin with its first attempt: the journal hears of it when that ends.

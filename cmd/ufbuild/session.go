@@ -52,15 +52,16 @@ type session struct {
 type access int
 
 const (
-	reading access = iota // never waits, never writes
-	writing               // holds the campaign's lock
+	reading   access = iota // never waits, never writes
+	following               // the same, and remembers what it looks at
+	writing                 // holds the campaign's lock
 )
 
 // openSession loads the campaign and opens what belongs to it. A reading session leaves no trace on
 // disk, not even a directory.
 func (a *app) openSession(how access) (*session, error) {
 	var files *source.Files
-	if how == writing { // only a build leaves a stamp, so nobody else needs to remember what it looks at
+	if how != reading { // only a build leaves a stamp, so few others need to remember what they look at
 		o, _, err := a.options()
 		if err != nil {
 			return nil, err
@@ -78,7 +79,7 @@ func (a *app) openSession(how access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := disk.Open(dir, disk.Options{ReadOnly: how == reading})
+	store, err := disk.Open(dir, disk.Options{ReadOnly: how != writing})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,8 @@ type stopping struct {
 	mu   sync.Mutex
 	in   chan os.Signal // signals, and orders that mean one
 	got  os.Signal
-	kill func() // kills every process of the build; nil while none runs
+	kill func()    // kills every process of the build; nil while none runs
+	up   *stopping // of the program around a build that can be stopped alone; nil for none
 }
 
 // context ends at the first SIGINT, SIGTERM or SIGHUP.
@@ -87,9 +88,36 @@ func (st *stopping) order(kill bool) {
 
 // onKill says what a second signal does.
 func (st *stopping) onKill(kill func()) {
+	if st.up != nil {
+		st.up.onKill(kill)
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.kill = kill
+}
+
+// stopApart returns what stops a build that this program runs beside other things: an order to that build ends it
+// alone, and what stops the program stops it too. It is over with end.
+func (a *app) stopApart() (st *stopping, end func()) {
+	ctx, cancel := context.WithCancel(a.context())
+	st = &stopping{ctx: ctx, in: make(chan os.Signal, 4), up: a.stop}
+	st.once.Do(func() {}) // its context is made
+	over := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case s := <-st.in:
+				kill := st.note(s)
+				if ctx.Err() != nil && kill != nil {
+					kill()
+				}
+				cancel()
+			case <-over:
+				return
+			}
+		}
+	}()
+	return st, func() { cancel(); close(over) }
 }
 
 // signalCode is the exit code of a stopped build.

@@ -53,28 +53,41 @@ func (p *pages) Retry(_ context.Context, r web.Retry) (web.Done, error) {
 	if r.Agreed == "" || len(r.Targets) == 0 {
 		return web.Done{}, usageErrorf("a retry needs targets and the list that was agreed to")
 	}
+	return p.behind("The build after the retry of "+strings.Join(r.Targets, ", "), func(a *app, told func(string)) error {
+		f := retryFlags{buildFlags: p.flags, alone: r.Alone, noBuild: !r.Build, why: r.Why}
+		f.agree = func(inv executor.Invalidation) error {
+			if agreed(inv) != r.Agreed {
+				return errOtherList
+			}
+			return nil
+		}
+		f.told = func(inv executor.Invalidation) {
+			words := ui.Count(len(inv.Nodes), "task") + " discarded"
+			if r.Build {
+				words += "; the build starts"
+			}
+			told(words)
+		}
+		return a.runRetry(r.Targets, f)
+	})
+}
+
+// errOtherList refuses a yes to something else.
+var errOtherList = usageErrorf("the list is not the one that was agreed to: something changed meanwhile\nhint: look again")
+
+// behind runs what may build, and returns when it says what was done; it goes on behind the answer. What becomes of
+// it is noted on the page when that is not good. It can be cancelled without the server.
+func (p *pages) behind(what string, run func(a *app, told func(words string)) error) (web.Done, error) {
 	a, words := p.app.quiet()
-	told := make(chan web.Done, 1)
-	f := retryFlags{buildFlags: p.flags, alone: r.Alone, noBuild: !r.Build, why: r.Why}
-	f.agree = func(inv executor.Invalidation) error {
-		if agreed(inv) != r.Agreed {
-			return usageErrorf("the list is not the one that was agreed to: something changed meanwhile\nhint: look again")
-		}
-		return nil
-	}
-	f.told = func(inv executor.Invalidation) {
-		done := web.Done{Words: ui.Count(len(inv.Nodes), "task") + " discarded"}
-		if r.Build {
-			done.Words += "; the build starts"
-		}
-		told <- done
-	}
+	stop, end := p.app.stopApart()
+	a.stop = stop
+	told, ended := make(chan web.Done, 1), make(chan error, 1)
 	p.tell("")
-	ended := make(chan error, 1)
 	p.builds.Go(func() {
-		err := guarded(func() error { return a.runRetry(r.Targets, f) })
+		defer end()
+		err := guarded(func() error { return run(a, func(words string) { told <- web.Done{Words: words} }) })
 		if err = withWords(err, words); err != nil {
-			p.tell("The build after the retry of " + strings.Join(r.Targets, ", ") + ": " + lastLine(err.Error()))
+			p.tell(what + ": " + lastLine(err.Error()))
 		}
 		ended <- err
 	})

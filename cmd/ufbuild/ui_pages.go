@@ -17,6 +17,7 @@ import (
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
 // pages feeds the live page: it is its source, its reader and, in ui_decide.go, its decider. Methods may be
@@ -26,8 +27,10 @@ type pages struct {
 	flags buildFlags // of builds that the page starts
 
 	mu     sync.RWMutex
-	now    *page  // what the page shows; its session is open
-	note   string // what became of the last build that the page started, when that was not good
+	now    *page       // what the page shows; its session is open
+	seen   *stamp.Kept // the files that the page rests on; nil when a look at them does not tell enough
+	edits  int64       // how often they were seen to have changed
+	note   string      // what became of the last build that the page started, when that was not good
 	builds sync.WaitGroup
 }
 
@@ -51,25 +54,36 @@ func withWords(err error, words *bytes.Buffer) error {
 	return err
 }
 
-// planEvery is how often the plan is made anew while nothing is known to have changed: a file that a task
-// reads may have.
+// planEvery is how often the plan is made anew where a look at files cannot tell whether one that a task reads has
+// changed, as in a snapshot of a repository.
 const planEvery = 15 * time.Second
+
+// filesMark changes when a file that the plan rests on does. The caller holds mu.
+func (p *pages) filesMark() int64 {
+	switch {
+	case p.seen == nil:
+		return -time.Now().Unix() / int64(planEvery.Seconds())
+	case !p.seen.Holds(p.now.s.campaign.Root):
+		p.edits++
+	}
+	return p.edits
+}
 
 // Mark implements web.Source.
 func (p *pages) Mark(context.Context) (string, error) {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.now == nil {
 		return "", nil
 	}
 	s := p.now.s
 	var b strings.Builder
-	fmt.Fprintln(&b, time.Now().Unix()/int64(planEvery.Seconds()), p.note)
+	fmt.Fprintln(&b, p.filesMark(), p.note)
 	if info, err := os.Stat(filepath.Join(s.campaign.Root, journal.Dir, "journal.log")); err == nil {
 		fmt.Fprintln(&b, info.Size(), info.ModTime().UnixNano())
 	}
 	if h, held := journal.Held(s.campaign.Root); held {
-		fmt.Fprintln(&b, h.Build, h.Verb)
+		fmt.Fprintln(&b, h.Build, h.Verb, h.Obeys, h.Heard)
 	}
 	live, err := executor.AttemptsUnderWay(s.store, s.campaign.Root)
 	for _, l := range live {
@@ -81,7 +95,7 @@ func (p *pages) Mark(context.Context) (string, error) {
 // Document implements web.Source. It reads the campaign anew.
 func (p *pages) Document(context.Context) (*web.Document, error) {
 	a, words := p.app.quiet()
-	s, err := a.openSession(reading)
+	s, err := a.openSession(following)
 	if err != nil {
 		return nil, withWords(err, words)
 	}
@@ -97,7 +111,9 @@ func (p *pages) Document(context.Context) (*web.Document, error) {
 	if p.now != nil {
 		p.app.warn(p.now.s.close())
 	}
-	p.now = now
+	if p.now, p.seen = now, nil; s.observeFiles() {
+		p.seen = s.observed()
+	}
 	return now.doc, nil
 }
 

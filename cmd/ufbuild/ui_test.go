@@ -108,6 +108,71 @@ func TestPageRetriesOnlyWhatWasAgreedTo(t *testing.T) {
 	require.True(t, p.look(t, "made").Attempts[0].Selected)
 }
 
+// TestPageBuildsOnlyWhatWasAgreedTo builds from the page, provided that the plan is the one that was shown.
+func TestPageBuildsOnlyWhatWasAgreedTo(t *testing.T) {
+	p, ufbuild := livePages(t)
+	edit := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(p.app.dir, "in.txt"), []byte(text), 0o644))
+	}
+	edit("two\n")
+	plan, err := p.Plan(t.Context(), web.Work{Targets: []string{"use"}})
+	require.NoError(t, err)
+	require.Len(t, plan.Nodes, 2)
+	require.Equal(t, "stale", plan.Nodes[0].State)
+	require.Zero(t, plan.Paid)
+	require.Contains(t, plan.Price, "last time")
+	_, err = p.Build(t.Context(), web.Work{Targets: []string{"use"}})
+	require.Equal(t, http.StatusUnprocessableEntity, httpStatus(err), "no plan at all")
+	edit("three\n")
+	_, err = p.Build(t.Context(), web.Work{Targets: []string{"use"}, Agreed: plan.Agreed})
+	require.ErrorContains(t, err, "not the one that was agreed to", "in.txt is another one")
+	require.NotContains(t, ufbuild("show", "made", "--history"), "in.txt changed", "nothing ran")
+	plan, err = p.Plan(t.Context(), web.Work{Targets: []string{"use"}})
+	require.NoError(t, err)
+	done, err := p.Build(t.Context(), web.Work{Targets: []string{"use"}, Agreed: plan.Agreed})
+	require.NoError(t, err)
+	require.Equal(t, "the build of 2 tasks starts", done.Words)
+	p.builds.Wait()
+	require.Equal(t, "fresh", p.look(t, "use").State)
+}
+
+// TestPageOrdersItsBuildAlone pauses a build that the page started, lets it go on, and cancels it: the server stays.
+func TestPageOrdersItsBuildAlone(t *testing.T) {
+	p, _ := livePages(t)
+	more, err := os.ReadFile(filepath.Join(p.app.dir, "campaign.hcl"))
+	require.NoError(t, err)
+	more = append(more, "task \"long\" { command = [\"sleep\", \"300\"] }\n"...)
+	require.NoError(t, os.WriteFile(filepath.Join(p.app.dir, "campaign.hcl"), more, 0o644))
+	plan, err := p.Plan(t.Context(), web.Work{Targets: []string{"long"}})
+	require.NoError(t, err)
+	_, err = p.Build(t.Context(), web.Work{Targets: []string{"long"}, Agreed: plan.Agreed})
+	require.NoError(t, err)
+	building := func() *web.Building {
+		doc, err := p.Document(t.Context())
+		require.NoError(t, err)
+		return doc.Building
+	}
+	order := func(want string) web.Done {
+		done, err := p.Order(t.Context(), web.Order{Build: building().Build, Want: want, Why: "tried"})
+		require.NoError(t, err)
+		return done
+	}
+	_, err = p.Order(t.Context(), web.Order{Build: "another", Want: "pause"})
+	require.ErrorContains(t, err, "another build runs now")
+	_, err = p.Order(t.Context(), web.Order{Build: building().Build, Want: "kill"})
+	require.ErrorContains(t, err, "no order")
+	require.Contains(t, order("pause").Words, "starts nothing new")
+	require.Contains(t, building().Paused, "tried")
+	require.Contains(t, order("resume").Words, "goes on")
+	require.Empty(t, building().Paused)
+	require.Contains(t, order("cancel").Words, "the build of")
+	p.builds.Wait()
+	require.NoError(t, p.app.context().Err(), "the order was to the build")
+	require.Nil(t, building())
+	_, err = p.Order(t.Context(), web.Order{Want: "pause"})
+	require.ErrorContains(t, err, "no build runs here")
+}
+
 func TestPageApprovesWhatWasSeen(t *testing.T) {
 	p, ufbuild := livePages(t)
 	seen := p.look(t, "gate")

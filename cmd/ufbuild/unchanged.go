@@ -143,6 +143,15 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 // observeCampaign observes every file that made the campaign, and that it has not changed since it was
 // read.
 func (s *session) observeCampaign() bool {
+	if !s.observeFiles() {
+		return false
+	}
+	s.files.Observe(filepath.Join(journal.Dir, "journal.log"))
+	return s.observeStore()
+}
+
+// observeFiles observes the campaign's files and this program, and nothing of what builds write.
+func (s *session) observeFiles() bool {
 	s.files.Observe(".")
 	if !s.observeLock() {
 		return false
@@ -170,8 +179,7 @@ func (s *session) observeCampaign() bool {
 		return false
 	}
 	s.files.Observe(exe)
-	s.files.Observe(filepath.Join(journal.Dir, "journal.log"))
-	return s.observeStore()
+	return true
 }
 
 // observeProgram observes the program of an agent whose version is recorded: another one is worth a note.

@@ -49,6 +49,9 @@ type Building struct {
 	PID     int       `json:"pid"`
 	Build   string    `json:"build"`
 	Started time.Time `json:"started,omitzero"`
+	Obeys   bool      `json:"obeys,omitempty"`  // it can be told to pause, go on or stop
+	Paused  string    `json:"paused,omitempty"` // who paused it and why; "" while it goes on
+	Stops   string    `json:"stops,omitempty"`  // who cancelled it
 }
 
 // Group is a group of tasks.

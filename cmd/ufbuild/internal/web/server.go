@@ -36,6 +36,42 @@ type Decider interface {
 	// Retry discards, provided that the list is still the one that was agreed to.
 	Retry(ctx context.Context, r Retry) (Done, error)
 	Decide(ctx context.Context, d Decision) (Done, error)
+	// Plan says what a build would run.
+	Plan(ctx context.Context, w Work) (*Plan, error)
+	// Build builds, provided that the plan is still the one that was agreed to.
+	Build(ctx context.Context, w Work) (Done, error)
+	// Order tells the build that runs to pause, to go on or to stop.
+	Order(ctx context.Context, o Order) (Done, error)
+}
+
+// Work asks for targets to be brought up to date.
+type Work struct {
+	Targets []string `json:"targets"` // none: the campaign's default
+	Agreed  string   `json:"agreed"`  // Plan.Agreed of the plan that a person saw
+}
+
+// Plan is what a build would run, and what that is likely to take.
+type Plan struct {
+	Nodes  []PlannedNode `json:"nodes"`
+	Price  string        `json:"price"`          // the sum in words
+	Paid   int           `json:"paid,omitempty"` // how many of them run prompts
+	Agreed string        `json:"agreed"`         // names exactly this plan
+}
+
+// PlannedNode is one line of a Plan.
+type PlannedNode struct {
+	Address string `json:"address"`
+	State   string `json:"state"` // stale or unknown
+	Words   string `json:"words"` // why it runs, or what it waits for
+	Price   string `json:"price,omitempty"`
+	Paid    bool   `json:"paid,omitempty"`
+}
+
+// Order is what a person wants of the build that runs.
+type Order struct {
+	Build string `json:"build"` // the one that the page shows
+	Want  string `json:"want"`  // pause, resume or cancel
+	Why   string `json:"why"`
 }
 
 // Retry asks for targets to be discarded and made again.
@@ -118,6 +154,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /api/retry/price", post(s, s.Decider.Price))
 	mux.HandleFunc("POST /api/retry", post(s, s.Decider.Retry))
 	mux.HandleFunc("POST /api/decide", post(s, s.Decider.Decide))
+	mux.HandleFunc("POST /api/build/plan", post(s, s.Decider.Plan))
+	mux.HandleFunc("POST /api/build", post(s, s.Decider.Build))
+	mux.HandleFunc("POST /api/order", post(s, s.Decider.Order))
 	return s.guard(mux)
 }
 

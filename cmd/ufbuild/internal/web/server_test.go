@@ -57,6 +57,12 @@ func (f *fakePages) Document(context.Context) (*Document, error) {
 	return &doc, nil
 }
 
+func (f *fakePages) Plan(context.Context, Work) (*Plan, error) { return &Plan{Agreed: "p"}, nil }
+
+func (f *fakePages) Build(_ context.Context, w Work) (Done, error) { return Done{Words: w.Agreed}, nil }
+
+func (f *fakePages) Order(_ context.Context, o Order) (Done, error) { return Done{Words: o.Want}, nil }
+
 func (f *fakePages) Text(_ context.Context, address string, n int, what string) (Text, error) {
 	if n != 1 {
 		return Text{}, errors.New("no such attempt")
@@ -151,6 +157,8 @@ func TestServerRefusesStrangers(t *testing.T) {
 		"the same host by https":      {"POST", "/api/retry", good("Origin", "https://"+host), 403},
 		"another site":                {"POST", "/api/retry", good("Sec-Fetch-Site", "cross-site"), 403},
 		"another port of this host":   {"POST", "/api/retry", good("Sec-Fetch-Site", "same-site"), 403},
+		"a build without a token":     {"POST", "/api/build", map[string]string{"Content-Type": "application/json"}, 403},
+		"an order of another origin":  {"POST", "/api/order", good("Origin", "http://evil.example"), 403},
 		"a form":                      {"POST", "/api/retry", good("Content-Type", "application/x-www-form-urlencoded"), 415},
 		"a form that looks like JSON": {"POST", "/api/retry", good("Content-Type", "text/plain"), 415},
 		"a retry by GET":              {"GET", "/api/retry", good(), 405},

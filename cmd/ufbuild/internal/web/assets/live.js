@@ -50,8 +50,10 @@ const live = {
     const e = $("live");
     e.hidden = false; e.className = on ? "on" : "off";
     const b = app.doc.building;
-    e.textContent = words || (b ? `${b.verb} by ${b.who} runs` : "live");
+    e.textContent = words || (b ? `${b.verb} by ${b.who} ${b.stops ? "ends, " + b.stops : b.paused ? "waits, " + b.paused : "runs"}` : "live");
     $("undo").hidden = !app.doc.last;
+    $("make").hidden = !!b; $("hold").hidden = $("halt").hidden = !b || !b.obeys || !!b.stops;
+    $("hold").textContent = b && b.paused ? "Resume" : "Pause";
   },
 
   // listen reads the stream of changes, and asks again when it breaks.
@@ -131,6 +133,7 @@ const live = {
     if (node.template && !node.attempts.length) return null;
     const list = [];
     if (node.asks) list.push(tell("approve", { class: "primary" }), tell("deny", { class: "danger" }));
+    if (["stale", "unknown", "failed", "skipped"].includes(node.state)) list.push(button("Build…", () => this.build([node.address]), { disabled: busy, "data-keep": "build", title: busy ? `wait: ${app.doc.building.verb} runs` : null }));
     if (node.attempts.length) list.push(button("Retry…", () => this.retry(node), { disabled: busy, "data-keep": "retry", title: busy ? `wait: ${app.doc.building.verb} runs` : null }));
     if (node.state !== "fresh" && node.state !== "running" && !node.asks && node.attempts.some((x) => x.outputs)) list.push(tell("accept"));
     if (a && a.outputs && !a.selected && !a.retried && a.state !== "running") list.push(tell("select", { title: `read attempt ${a.n} instead` }));
@@ -164,6 +167,33 @@ const live = {
   undo() {
     const last = (app.doc.rulings || []).find((r) => r.id === app.doc.last);
     this.form("Undo", [el("p", {}, last ? `Takes back the last decision: ${last.word} of ${last.targets.slice(0, 5).join(", ")} by ${last.who}, ${when(last.when)}. Nothing runs.` : "Takes back the last decision.")], "undo", () => this.post("decide", { verb: "undo", id: last ? last.id : "" }), false);
+  },
+
+  // build shows what would run and its price, and builds what was shown.
+  async build(targets) {
+    let p;
+    try { p = await this.post("build/plan", { targets }); } catch (err) { return toast(err.message, true); }
+    if (!p.nodes.length) return toast("Nothing to do: " + p.price);
+    const rows = p.nodes.map((n) => el("tr", {}, el("td", { class: "mono" }, n.address), el("td", {}, chip(n.state)), el("td", { class: "soft" }, n.words), el("td", { class: "num" }, n.price || "")));
+    this.form(targets.length ? `Build ${targets.join(", ")}` : "Build", [
+      el("p", { class: "price", id: "price" }, p.price),
+      el("p", { id: "paid" }, p.paid ? `${count(p.paid, "task")} of these ${p.paid === 1 ? "runs a prompt, which costs" : "run prompts, which cost"} money.` : "None of these runs a prompt, so nothing is paid."),
+      el("div", { class: "scroll", tabindex: "0" }, el("table", {}, el("tbody", {}, rows))),
+    ], "build", () => this.post("build", { targets, agreed: p.agreed }), false);
+  },
+
+  // hold pauses the build that runs, or lets it go on. Nothing is lost by either, so nobody is asked.
+  async hold() {
+    const b = app.doc.building, e = $("hold");
+    if (!b) return;
+    e.disabled = true;
+    try { toast((await this.post("order", { build: b.build, want: b.paused ? "resume" : "pause", why: "on the page" })).words); } catch (err) { toast(err.message, true); }
+    e.disabled = false;
+  },
+
+  halt() {
+    const b = app.doc.building;
+    if (b) this.form("Cancel the build", [el("p", {}, "Nothing new starts, and what runs is asked to end. What it left is kept, and the next build goes on from there.")], "cancel it", (why) => this.post("order", { build: b.build, want: "cancel", why }));
   },
 
   async retry(node, alone = false) {

@@ -154,6 +154,7 @@ function boot() {
   setTheme(store.get("theme") || "");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(store.get("theme") || ""));
   $("undo").onclick = () => live.undo();
+  $("make").onclick = () => live.build([]); $("hold").onclick = () => live.hold(); $("halt").onclick = () => live.halt();
   app.render(); renderDetail();
   app.booted = true;
 }
