@@ -33,7 +33,7 @@ func (r *Runner) runInplace(ctx context.Context, inv *executor.Invocation, outpu
 		return cache.Captured{}, errors.Join(err, lift())
 	}
 	inv.Enter(event.Capture)
-	taken, err := workspace.CaptureInplace(context.WithoutCancel(ctx), inv.Root, r.cas, executor.ToCapture(inv.Outputs), r.skip, inv.Mask)
+	taken, err := workspace.CaptureInplace(context.WithoutCancel(ctx), inv.Root, r.cas, executor.ToCapture(inv.Outputs), r.skip, r.opts.Known, inv.Mask)
 	if err := errors.Join(err, lift()); err != nil {
 		return cache.Captured{}, err
 	}

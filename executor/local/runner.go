@@ -24,6 +24,8 @@ type Options struct {
 	Watchdog bool
 	// LeaveOut are paths below the root where the globs of a task that runs in place do not look.
 	LeaveOut []string
+	// Known spares reading files of the campaign root that such a task left as they were; nil: all of its outputs are read.
+	Known workspace.Known
 }
 
 // Runner runs attempts on this machine. It is safe for concurrent use.

@@ -203,6 +203,22 @@ func (f *Files) regular(path string, st *unix.Stat_t) (File, error) {
 	return file, nil
 }
 
+// Known returns the digest of a regular file that has the given stat, if that is certain without reading it.
+func (f *Files) Known(path string, st *unix.Stat_t) (digest.Digest, bool) {
+	if f.ready() != nil {
+		return digest.Digest{}, false
+	}
+	sig := stamp.SignatureOf(st)
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	e := f.entries[path]
+	if e == nil || e.sig != sig || !e.clean() {
+		return digest.Digest{}, false
+	}
+	e.used.Store(true)
+	return digest.Digest{Sum: e.sum, Size: sig.Size}, true
+}
+
 // remember replaces what is known of path.
 func (f *Files) remember(path string, e *entry) {
 	e.used.Store(true)

@@ -50,14 +50,26 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	return c.out, nil
 }
 
+// Known remembers the content of files below a root by what stat says of them. It may be asked concurrently.
+type Known interface {
+	// Known returns the digest of a file if it is certain from stat alone.
+	Known(path string, st *unix.Stat_t) (digest.Digest, bool)
+	// Learn takes in that a file has the bytes of d.
+	Learn(path string, d digest.Digest) error
+}
+
 // CaptureInplace stores the outputs of a task that ran in the campaign root. There are no leftovers:
-// what else is there is the project. Wildcards do not look into directories for which skip is true.
-func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []Output, skip func(path string) bool, mask []string) (Captured, error) {
+// what else is there is the project. Wildcards do not look into directories for which skip is true. A file that known knows and cas
+// has is not read, unless secrets are looked for; known may be nil.
+func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []Output, skip func(path string) bool, known Known, mask []string) (Captured, error) {
 	c, err := newCapture(ctx, root, cas, &Laid{}, mask)
 	if err != nil {
 		return Captured{}, err
 	}
 	defer c.dir.Close()
+	if !c.masking {
+		c.known = known
+	}
 	var bases []string
 	for _, o := range outputs {
 		bases = append(bases, basesOf(o.Tree)...)
@@ -103,6 +115,7 @@ type capture struct {
 	scan    scanner
 	taken   map[string]bool // paths that are outputs
 	lost    []cache.Entry   // sources that trees changed or deleted
+	known   Known           // nil for nobody
 	closed  []string        // paths that are not ours to read
 	out     Captured
 }
@@ -238,6 +251,9 @@ func (c *capture) store(output, p string, fd int) (digest.Digest, unix.Stat_t, e
 		c.problem(output, "%s is %s, not a file", p, kindName(kind))
 		return digest.Digest{}, st, nil
 	}
+	if d, ok, err := c.knows(p, &st); ok || err != nil {
+		return d, st, err
+	}
 	d, secret, err := putFile(c.cas, fd, st.Size, c.masker())
 	if err != nil {
 		return d, st, wrap("capture", p, err)
@@ -252,7 +268,23 @@ func (c *capture) store(output, p string, fd int) (digest.Digest, unix.Stat_t, e
 	if secret >= 0 {
 		c.problem(output, "%s holds a secret value at byte %d; it is stored masked", p, secret)
 	}
+	if c.known != nil {
+		_ = c.known.Learn(p, d) // what it cannot learn is read next time
+	}
 	return d, st, nil
+}
+
+// knows captures a file that is known and stored without reading it.
+func (c *capture) knows(p string, st *unix.Stat_t) (digest.Digest, bool, error) {
+	if c.known == nil {
+		return digest.Digest{}, false, nil
+	}
+	d, ok := c.known.Known(p, st)
+	if !ok {
+		return d, false, nil
+	}
+	ok, err := c.cas.Has(d)
+	return d, ok, wrap("capture", p, err)
 }
 
 // masker returns a fresh masker, or nil when there is nothing to mask.

@@ -377,7 +377,7 @@ func TestCaptureInplace(t *testing.T) {
 	write(t, filepath.Join(root, "gen/a"), "a")
 	write(t, filepath.Join(root, "gen/out/b"), "b")
 	write(t, filepath.Join(root, "file"), "f")
-	got, err := CaptureInplace(context.Background(), root, cas, []Output{{Name: "f", Path: "file"}, {Name: "t", Tree: []string{"gen/**"}}}, func(p string) bool { return p == "gen/out" }, nil)
+	got, err := CaptureInplace(context.Background(), root, cas, []Output{{Name: "f", Path: "file"}, {Name: "t", Tree: []string{"gen/**"}}}, func(p string) bool { return p == "gen/out" }, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, digest.Of([]byte("f")), got.Outputs[0].Digest)
 	require.Equal(t, []string{"gen/a"}, treePaths(readTree(t, cas, got.Outputs[1].Digest)))
