@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -178,7 +179,10 @@ func (g *Graph) unreferredTasks() map[string]bool {
 // could have been meant.
 func (g *Graph) unknownTarget(target string) lang.Diagnostic {
 	d := lang.Diagnostic{Severity: lang.Error, Code: "UF9102", Summary: fmt.Sprintf("No task matches %q.", target)}
-	if meant := g.suggestTarget(target); meant != "" {
+	if file := g.outputNamed(target); file != "" {
+		d.Summary += fmt.Sprintf(" Did you mean %q?", ":"+file)
+		d.Hint = "a file stands for the task that writes it, and is named with a colon; `ufbuild show TASK --output NAME` prints it"
+	} else if meant := g.suggestTarget(target); meant != "" {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", meant)
 	} else if !strings.HasPrefix(target, ":") && len(g.Producers(target)) > 0 {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", ":"+target)
@@ -187,6 +191,25 @@ func (g *Graph) unknownTarget(target string) lang.Diagnostic {
 		d.Hint = `"ufbuild status" lists the tasks; quote a glob so that the shell leaves it alone`
 	}
 	return d
+}
+
+// outputNamed returns the file that a target such as words/counts or audit/a/r.md means: an output of an instance, by its
+// name or its path; "" when it means none.
+func (g *Graph) outputNamed(target string) string {
+	target = strings.TrimPrefix(target, "task.")
+	for end := strings.LastIndexByte(target, '/'); end > 0; end = strings.LastIndexByte(target[:end], '/') {
+		addr, err := lang.ParseAddress(target[:end])
+		id, ok := g.byAddr[addr]
+		if err != nil || !ok || g.nodes[id].Instance == nil {
+			continue
+		}
+		for _, o := range g.nodes[id].Instance.Outputs {
+			if rest := target[end+1:]; o.Path != "" && (o.Name == rest || o.Path == rest) {
+				return path.Join(g.campaign.Out, target[:end], o.Path)
+			}
+		}
+	}
+	return ""
 }
 
 // suggestTarget mends the part of a target that is wrong and keeps the rest.

@@ -75,6 +75,7 @@ func TestUnknownTargetsAreReportedTogetherWithSuggestions(t *testing.T) {
 		":out/report/report.m":       ":out/report/report.md",
 		"out/report/report.md":       ":out/report/report.md",
 		"task.pln":                   "task.plan",
+		"report/report.md":           ":out/report/report.md",
 		"nothing-like-it-whatsoever": "",
 	} {
 		_, err := g.Select([]string{target, "plan", "also-missing-here"}, nil)

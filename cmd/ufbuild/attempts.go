@@ -28,6 +28,9 @@ func (s *session) choose(target string) (chosen, error) {
 	if err != nil {
 		return chosen{}, err
 	}
+	if len(ids) == 0 { // @failed, @stale, a group or a for_each may be empty
+		return chosen{}, usageErrorf("%q names no task now", target)
+	}
 	if len(ids) != 1 {
 		return chosen{}, usageErrorf("%q names %d instances; name one, such as %s", target, len(ids), quoteTarget(s.graph.Node(ids[0]).Address))
 	}

@@ -78,7 +78,7 @@ func (a *app) runShow(target string, f showFlags) error {
 	case f.manifest:
 		return a.printBlob(s, at.Manifest)
 	case f.output != "":
-		return a.showOutput(s, &at, f.output)
+		return a.showOutput(s, c, f.output)
 	case f.leftovers:
 		return a.showLeftovers(s, &at)
 	case f.tree:
@@ -275,7 +275,8 @@ func (s *session) primary(addr lang.Address, outputs []cache.Output) (cache.Outp
 	return outputs[0], true
 }
 
-func (a *app) showOutput(s *session, at *cache.Attempt, name string) error {
+func (a *app) showOutput(s *session, c chosen, name string) error {
+	at := c.gen.Attempt
 	if at.Captured == nil {
 		return usageErrorf("nothing was captured of this attempt")
 	}
@@ -292,6 +293,18 @@ func (a *app) showOutput(s *session, at *cache.Attempt, name string) error {
 			return a.showTree(s, o)
 		}
 		return a.printBlob(s, o.Digest)
+	}
+	meant := lang.Suggest(name, names)
+	for _, n := range names {
+		if s.outputPath(c.address.String(), n) == name {
+			meant = n
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return usageErrorf("%s has no outputs", c.address)
+	case meant != "":
+		return usageErrorf("there is no output %q; did you mean %q?", name, meant)
 	}
 	return usageErrorf("there is no output %q; there are %s", name, strings.Join(names, ", "))
 }

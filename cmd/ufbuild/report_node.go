@@ -195,8 +195,19 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 		if r.Ordinal == 0 {
 			continue // nothing was started, so there is nothing to look at
 		}
+		if hint := undeclaredHint(l, instanceIn(sum, r.Address), r.Message); hint != "" {
+			fmt.Fprintln(w, "  hint: "+hint)
+		}
 		fmt.Fprintf(w, "  hint: `ufbuild log %s` shows its output, `ufbuild show %s --history` its attempts\n", quoteTarget(r.Address), quoteTarget(r.Address))
 	}
+}
+
+// instanceIn finds an instance, also one that came up in the build; nil when there is none.
+func instanceIn(sum *executor.Summary, a lang.Address) *lang.Instance {
+	if id, ok := sum.Graph.Find(a); ok {
+		return sum.Graph.Node(id).Instance
+	}
+	return nil
 }
 
 // indented is what a task said, below the line that names it, harmless for a terminal.
