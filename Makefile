@@ -45,7 +45,7 @@ gate: ## instruction counts of five cases against the recorded ones; needs valgr
 
 crash: ## the tests of docs/reliability.md in full; the usual tests run a part of them
 	$(GO) test ./cmd/ufbuild -run 'TestCrash|Signal|Grace|Killed|Limits|Prefix|Damaged|Half|Full|ReadOnly|Removed|Input|Second|Dead' \
-	  -points 0 -kills 1000 -scribbles 10000 -together 60s -count 1 -timeout 60m -v
+	  -points 0 -kills 1000 -scribbles 10000 -together 60s -chaos 100 -count 1 -timeout 60m -v
 	$(GO) test ./cache/... ./executor/local ./executor/place -run 'Crash|Kill|Torn|Flipped|NoSpace|Damage|Mends' -count 1 -v
 
 AGENTS_DIR ?= /tmp/ufbuild-agents

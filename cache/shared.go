@@ -26,7 +26,6 @@ type SharedAttempt struct {
 	Producer string        `json:"producer,omitempty"`
 	Address  string        `json:"address,omitempty"` // of the node that ran it
 	Build    string        `json:"build,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
 	Rung     string        `json:"rung,omitempty"`
 	Agent    Agent         `json:"agent,omitzero"`
 	Started  time.Time     `json:"started,omitzero"` // display only
@@ -45,16 +44,19 @@ func ShareAttempt(a Attempt, origin, producer string) SharedAttempt {
 	c := *a.Captured
 	c.Leftovers, c.LeftoversTruncated, c.Kept = digest.Digest{}, false, nil
 	return SharedAttempt{
-		Key: a.Key, Origin: origin, Producer: producer, Address: a.Address, Build: a.Build, Reason: a.Reason, Rung: a.Rung, Agent: a.Agent,
+		Key: a.Key, Origin: origin, Producer: producer, Address: a.Address, Build: a.Build, Rung: a.Rung, Agent: a.Agent,
 		Started: a.StartedAt, Ended: a.EndedAt, Prompt: a.Prompt, Feedback: a.Feedback, Outcome: a.Outcome, Message: a.Message, Captured: c,
 	}
 }
+
+// elsewhere is why an attempt of another machine ran: its own reason may name paths over there.
+const elsewhere = "made on another machine"
 
 // Records are what a store appends to have the attempt as number n of its key, found in a remote.
 func (e SharedAttempt) Records(n int, manifest digest.Digest, remote string) []Record {
 	start := StartedRecord(Attempt{
 		Key: e.Key, Ordinal: n, Address: e.Address, Build: e.Build, Manifest: manifest, Prompt: e.Prompt, Feedback: e.Feedback,
-		Reason: e.Reason, Rung: e.Rung, Agent: e.Agent, StartedAt: e.Started,
+		Reason: elsewhere, Rung: e.Rung, Agent: e.Agent, StartedAt: e.Started,
 		From: &From{Remote: remote, Producer: e.Producer, Origin: e.Origin, Signer: e.Signer},
 	})
 	return []Record{start, CapturedRecord(e.Key, n, e.Captured), EndedRecord(e.Key, n, e.Outcome, e.Message, e.Ended)}

@@ -329,6 +329,9 @@ func (b *Builder) settleDecision(inst *lang.Instance, dec *Decision) error {
 			return err
 		}
 	}
+	if dec.Answer == Fresh && slices.ContainsFunc(dec.Records, func(r cache.Record) bool { return r.Kind == cache.KindEnded }) {
+		b.share(inst, &dec.Attempt, true) // its builder died before it could
+	}
 	if dec.Answer != Fresh || len(dec.Differ) == 0 {
 		return nil
 	}

@@ -85,7 +85,7 @@ func fitsTree(spec OutputSpec, o cache.Output, cas cache.CAS) error {
 // share lets other machines have an attempt that was found good. What a person still has to approve goes too: whoever takes it
 // asks a person of their own.
 func (b *Builder) share(inst *lang.Instance, at *cache.Attempt, good bool) {
-	if b.Shared != nil && good && inst.Cache && (at.Outcome == cache.OK || at.Outcome == cache.Partial) {
+	if b.Shared != nil && good && inst.Cache && (at.Outcome == cache.OK || at.Outcome == cache.Partial || at.State == cache.CapturedState) {
 		b.Shared.Publish(*at)
 	}
 }

@@ -30,7 +30,7 @@ type Options struct {
 	// Timeout bounds a call, or a stream without progress; 0 is a minute.
 	Timeout time.Duration
 	// Tries bounds how often a call is made that the server says it cannot take now; 0 is 4. The waits between begin with
-	// Backoff, 0 being 100 ms, and grow fourfold.
+	// Backoff, 0 being 50 ms, and grow fourfold.
 	Tries   int
 	Backoff time.Duration
 }
@@ -43,7 +43,7 @@ func (o Options) withDefaults() Options {
 		o.Tries = 4
 	}
 	if o.Backoff == 0 {
-		o.Backoff = 100 * time.Millisecond
+		o.Backoff = 50 * time.Millisecond
 	}
 	return o
 }

@@ -50,13 +50,6 @@ func (p *parcel) pack() error {
 	if p.enc.Function != BLAKE3 {
 		p.doc.SHA256 = map[string]string{}
 	}
-	err := e.Blobs(p.from, func(d digest.Digest) error {
-		_, err := p.add(d)
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	for i, o := range e.Captured.Outputs {
 		if err := p.list("output/"+strconv.Itoa(i), o); err != nil {
 			return err
@@ -100,7 +93,7 @@ func (p *parcel) list(name string, o cache.Output) error {
 	if o.Digest.IsZero() {
 		return nil
 	}
-	w, err := p.c.wire(o.Digest, p.from)
+	w, err := p.add(o.Digest)
 	if err != nil {
 		return err
 	}
@@ -112,12 +105,12 @@ func (p *parcel) list(name string, o cache.Output) error {
 	if err != nil {
 		return err
 	}
-	var files []File
+	files := make([]File, 0, len(t.Entries))
 	for i, f := range t.Entries {
 		if f.Kind != cache.File {
 			continue
 		}
-		d, err := p.c.wire(f.Digest, p.from)
+		d, err := p.add(f.Digest)
 		if err != nil {
 			return err
 		}

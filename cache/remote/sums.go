@@ -70,7 +70,7 @@ func (s *Sums) of(d digest.Digest, open func() (io.ReadCloser, error)) (Digest, 
 		return Digest{}, err
 	}
 	both := &twice{own: digest.NewHasher(), other: sha256.New()}
-	_, err = io.CopyBuffer(both, struct{ io.Reader }{r}, make([]byte, 256<<10))
+	_, err = io.CopyBuffer(both, struct{ io.Reader }{r}, make([]byte, min(max(d.Size, 0)+1, 256<<10)))
 	if err = errors.Join(err, r.Close()); err != nil {
 		return Digest{}, err
 	}

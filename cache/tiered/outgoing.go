@@ -94,7 +94,7 @@ func (s *Store) send(ctx context.Context, k cache.Key, ordinal int) {
 	}
 	name := noteName(k, ordinal)
 	for _, a := range attempts {
-		if a.Ordinal != ordinal || a.Discarded != nil || a.Captured == nil {
+		if a.Ordinal != ordinal || a.Discarded != nil || a.Captured == nil || a.Outcome != cache.OK && a.Outcome != cache.Partial {
 			continue
 		}
 		shared := s.connect(ctx)

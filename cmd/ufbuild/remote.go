@@ -48,8 +48,9 @@ func (f *remoteFlags) bind(cmd *cobra.Command) {
 	fs.StringVar(&f.trust, "remote-trust", "", "take only what the keys in `FILE` signed")
 }
 
-// remoteTimeout is how long a server may leave a call without progress. A build waits that long at most once.
-const remoteTimeout = 30 * time.Second
+// remoteTimeout is how long a server may leave a call without progress. A build waits that long at most once; a test has less
+// patience.
+var remoteTimeout = 30 * time.Second
 
 // options are what the flags say of the connection. Whatever is wrong with them is told before anything is done.
 func (f *remoteFlags) options(build string) (remote.Options, error) {

@@ -99,8 +99,10 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	if err := s.enter(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
-	if b, err := proto.Marshal(req.(proto.Message)); err == nil {
-		s.hear(b)
+	if !s.Deaf {
+		if b, err := proto.Marshal(req.(proto.Message)); err == nil {
+			s.hear(b)
+		}
 	}
 	return handler(ctx, req)
 }

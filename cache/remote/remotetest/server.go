@@ -28,6 +28,7 @@ type Options struct {
 	MaxBatch  int64 // as announced; 0 announces none
 	Zstd      bool  // in streams
 	ZstdBatch bool  // in batches
+	Deaf      bool  // it keeps nothing of what it hears, for benchmarks
 	Execution *repb.ExecutionCapabilities
 	// Services registers further services on each (re)start.
 	Services func(*grpc.Server)
@@ -117,6 +118,9 @@ func (s *Server) Heard() []byte {
 }
 
 func (s *Server) hear(b []byte) {
+	if s.Deaf {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard = append(append(s.heard, b...), '\n')
