@@ -111,7 +111,7 @@ func (e Engine) Needs(properties map[string]string) []string {
 	for _, text := range append(slices.Concat(e.Submit, e.State, e.Cancel, e.Logs), e.Input) {
 		for _, m := range word.FindAllString(text, -1) {
 			name := m[1 : len(m)-1]
-			if _, ok := properties[name]; !ok && !slices.Contains(ownWords, name) {
+			if _, ok := properties[name]; !ok && !foreign(m) && !slices.Contains(ownWords, name) {
 				missing[name] = true
 			}
 		}
@@ -122,13 +122,18 @@ func (e Engine) Needs(properties map[string]string) []string {
 // ownWords are those that every job brings.
 var ownWords = []string{"name", "task", "digest", "address", "program", "command", "names", "log", "minutes", "seconds", "options"}
 
-// word is a word in braces. Templates of other programs, such as {{.Name}} and {.status}, are none.
-var word = regexp.MustCompile(`\{[a-z][a-z0-9_-]*\}`)
+// word is a word in braces. Templates of other programs, such as {{end}}, {{.Name}} and {.status}, are none.
+var word = regexp.MustCompile(`\{+[a-z][a-z0-9_-]*\}+`)
+
+// foreign reports whether what word found belongs to another program.
+func foreign(found string) bool {
+	return strings.HasPrefix(found, "{{") || strings.HasSuffix(found, "}}")
+}
 
 // fill replaces the words of one text.
 func fill(text string, words map[string]string) string {
 	return word.ReplaceAllStringFunc(text, func(m string) string {
-		if v, ok := words[m[1:len(m)-1]]; ok {
+		if v, ok := words[m[1:len(m)-1]]; ok && !foreign(m) {
 			return v
 		}
 		return m
