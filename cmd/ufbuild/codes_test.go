@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,9 +33,34 @@ func TestExamplesOfTheGraphsCodes(t *testing.T) {
 	require.GreaterOrEqual(t, n, 6)
 }
 
+// TestExamplesOfTheBuildsCodes runs the pages whose problem comes up in a build: check accepts both campaigns.
+func TestExamplesOfTheBuildsCodes(t *testing.T) {
+	n := 0
+	for _, c := range lang.Codes() {
+		if c.Where != "build" || c.Bad == "" {
+			continue
+		}
+		n++
+		t.Run(c.Code, func(t *testing.T) {
+			t.Parallel()
+			for example, want := range map[string]int{c.Bad: exitFailed, c.Good: exitOK} {
+				dir := t.TempDir()
+				require.False(t, loadExampleIn(t, dir, c, example).HasErrors())
+				out := runVerb(t, want, "build", "-C", dir, "--store", t.TempDir())
+				require.Equal(t, want == exitFailed, strings.Contains(out, c.Code), out)
+			}
+		})
+	}
+	require.GreaterOrEqual(t, n, 14)
+}
+
 func loadExample(t *testing.T, c lang.CodeDoc, example string) lang.Diagnostics {
 	t.Helper()
-	dir := t.TempDir()
+	return loadExampleIn(t, t.TempDir(), c, example)
+}
+
+func loadExampleIn(t *testing.T, dir string, c lang.CodeDoc, example string) lang.Diagnostics {
+	t.Helper()
 	for _, f := range c.Files(example) {
 		file := filepath.Join(dir, filepath.FromSlash(f.Path))
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
