@@ -225,6 +225,7 @@ type Rescue struct {
 	Usage      func(cache.Attempt, cache.Captured) cache.Usage                // what a salvaged attempt of an agent used; nil: unknown
 	Classify   func(cache.Attempt, cache.Captured) (cache.Outcome, string)    // how an attempt ended that is finished here; nil: its next decision says
 	Left       func(at cache.Attempt, ws string, kept *NotStored) cache.Usage // what an attempt used that is not stored yet; nil: unknown
+	Stays      func(dir string, a lang.Address, err error)                    // is told of a directory that stays because it could not be captured; nil: nobody is
 	Account    func(cache.Attempt)                                            // is told of each attempt of a dead build, once it has ended or was captured; nil: nobody is
 }
 
@@ -379,6 +380,9 @@ func (r *Rescue) salvage(ctx context.Context, l workLine, a *cache.Attempt) (boo
 	}
 	c, err := r.Salvager.Salvage(ctx, l.dir, specs, r.Mask)
 	if err != nil {
+		if r.Stays != nil {
+			r.Stays(l.dir, l.address, err)
+		}
 		return false, nil
 	}
 	if err := r.dropGiven(a, &c); err != nil {

@@ -196,6 +196,8 @@ func TestLeftoversOfAnotherUser(t *testing.T) {
 	require.NoError(t, os.WriteFile(h.trace+".go", nil, 0o644))
 	said, code := h.weak("build")
 	require.Zero(t, code, said)
+	require.Contains(t, said, "what an attempt of t left stays in "+filepath.Dir(filepath.Dir(found[0])))
+	require.Contains(t, said, "found: it cannot be read")
 	require.FileExists(t, found[0], "it is the only copy")
 	give()
 	h.must("build")

@@ -14,14 +14,20 @@ import (
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/executor/local"
 	"github.com/ufbuild/ufbuild/executor/workspace"
+	"github.com/ufbuild/ufbuild/lang"
 )
+
+// tellStays tells of a directory that could not be captured.
+func (s *session) tellStays(dir string, addr lang.Address, err error) {
+	s.app.warn(fmt.Errorf("what an attempt of %s left stays in %s: %w\nhint: `ufbuild clean --workspaces` removes it", addr, dir, err))
+}
 
 // rescue ends what a dead build left.
 func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accounts *ledger.Ledger) error {
 	r := executor.Rescue{
 		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now, Usage: b.SalvagedUsage, Classify: b.SalvagedEnd,
 		Left: b.UsageLeft, Account: s.accountDead(accounts), KillStrays: func(build string) { local.KillStrays(build) },
-		Mask: s.passedValues(), Campaign: s.campaign.Root,
+		Mask: s.passedValues(), Campaign: s.campaign.Root, Stays: s.tellStays,
 	}
 	found, err := r.Run(s.app.context())
 	made := map[string]int{}
