@@ -90,5 +90,5 @@ func TestJobsKeepTheSuite(t *testing.T) {
 		store := mem.New(t.TempDir())
 		r, _ := jobRunner(t, server.URL(), store)
 		return r, store
-	}, nil)
+	}, map[string]string{"attempts do not kill each other": "each job is a process of its own, with a runner of its own"})
 }

@@ -22,12 +22,19 @@ import (
 	"github.com/ufbuild/ufbuild/executor/submit"
 )
 
-// startRemoteWorker starts Bazel's own worker, where testdata/peers/build has built it.
+// peers is where scripts make and start real servers.
+const peers = "../../cmd/ufbuild/testdata/peers"
+
+// startRemoteWorker starts Bazel's own worker.
 func startRemoteWorker(t *testing.T) string {
-	dir := os.Getenv("UFBUILD_PEERS")
+	if testing.Short() {
+		t.Skip("a real server is slow under the race detector")
+	}
+	dir, err := filepath.Abs(filepath.Join(peers, ".peers"))
+	require.NoError(t, err)
 	classes := filepath.Join(dir, "rw", "classes")
-	if _, err := os.Stat(filepath.Join(classes, ".done")); dir == "" || err != nil {
-		t.Skip("Bazel's RemoteWorker is not there: set UFBUILD_PEERS to what testdata/peers makes")
+	if _, err := os.Stat(filepath.Join(dir, "rw", ".done")); err != nil {
+		t.Skip("there is no RemoteWorker; testdata/peers/peers.sh of cmd/ufbuild makes it")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -75,10 +82,23 @@ func TestBazelsWorkerKeepsTheSuite(t *testing.T) {
 }
 
 func TestSlurmKeepsTheSuite(t *testing.T) {
-	conf := os.Getenv("SLURM_CONF")
-	if conf == "" {
-		t.Skip("no Slurm: set SLURM_CONF to one that testdata/peers/slurm.sh started")
+	if testing.Short() {
+		t.Skip("a real engine is slow under the race detector")
 	}
+	for _, program := range []string{"slurmctld", "slurmd", "munged"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("there is no Slurm; testdata/peers/peers.sh of cmd/ufbuild installs it")
+		}
+	}
+	dir, err := os.MkdirTemp("", "slurm") // names of sockets are short
+	require.NoError(t, err)
+	conf := filepath.Join(dir, "slurm.conf")
+	said, err := exec.Command("bash", filepath.Join(peers, "slurm.sh"), "start", dir).CombinedOutput()
+	t.Cleanup(func() {
+		_ = exec.Command("bash", filepath.Join(peers, "slurm.sh"), "stop", dir).Run()
+		_ = os.RemoveAll(dir)
+	})
+	require.NoError(t, err, "%s", said)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	runnertest.TestElsewhere(t, func(t *testing.T) (executor.Runner, cache.Store) {

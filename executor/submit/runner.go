@@ -208,7 +208,7 @@ func (j *job) handIn(ctx context.Context) error {
 	}
 	// It may have been taken although the answer got lost.
 	if s, askErr := j.ask(ctx); askErr == nil && s == unknown {
-		return notStarted("%w\nhint: `ufbuild doctor --remote` tries what remote %q needs", err, j.r.o.Remote)
+		return notStarted("%w\nhint: properties of remote %q become options of the engine, and submit replaces its command", err, j.r.o.Remote)
 	} else if askErr != nil {
 		return &executor.Elsewhere{Err: fmt.Errorf("submit job %s: %w; nor can it be asked for: %v", j.words["name"], err, askErr)}
 	}

@@ -3,6 +3,7 @@
 #
 #   reapipeer   the storage code of Buildbarn: BLAKE3, SHA256, zstd; no Execute
 #   rw/         Bazel's own RemoteWorker: SHA256, Execute; needs a JDK
+#   Slurm     installed; see slurm.sh
 #   nginx/      a web server that stores files, for Bazel's HTTP cache
 #
 # Everything binds loopback. What cannot be had is left out with a line that says so, and its tests leave themselves out. The
@@ -53,7 +54,17 @@ nginx() {
 	"$peers/nginx/usr/sbin/nginx" -V >/dev/null 2>&1 || { rm -rf "$peers/nginx"; left_out nginx "it does not start"; }
 }
 
+# Its plugins lie at a fixed place, so it is installed; slurm.sh beside this file starts and stops one node of it.
+slurm() {
+	! command -v slurmctld >/dev/null || ! command -v slurmd >/dev/null || ! command -v munged >/dev/null || return 0
+	command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || { left_out Slurm "it is not installed"; return; }
+	apt_update
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge >/dev/null 2>&1 ||
+		left_out Slurm "its packages are not to be had"
+}
+
 reapipeer
 remote_worker
 nginx
+slurm
 exit 0
