@@ -94,9 +94,13 @@ func (d *Decider) ownChanges(inst *lang.Instance, old []byte) []Change {
 		m.source(f)
 	}
 	was, is := ownLines(old), ownLines(m.buf.Bytes())
+	known := !slices.ContainsFunc(inst.Workspace.Inherit, func(a lang.Address) bool { // which trees decide about files
+		_, ok := d.Campaign.Instance(a)
+		return !ok
+	})
 	changes := pairHunk(without(was, is), without(is, was))
-	return slices.DeleteFunc(changes, func(c Change) bool { // a file that its command may still name
-		return c.Op == Removed && c.Section == "input" && d.Sources.IsRegular(firstQuoted(c.Old))
+	return slices.DeleteFunc(changes, func(c Change) bool { // a file that is gone from the inputs may be named by the command
+		return c.Section == "input" && (!known || c.Op == Removed && d.Sources.IsRegular(firstQuoted(c.Old)))
 	})
 }
 

@@ -143,7 +143,42 @@ func (w *world) plan() map[string]string {
 	for _, n := range p.Nodes {
 		states[n.Address] = n.State
 	}
+	for _, n := range p.Nodes {
+		if n.State == "unknown" {
+			require.Equal(w.t, "stale", states[n.Until], "%s waits for %s", n.Address, n.Until)
+			require.True(w.t, n.Through == "" || states[n.Through] == "unknown", "%s waits through %s, which is %s", n.Address, n.Through, states[n.Through])
+		}
+	}
+	if w.r.IntN(explained) == 0 {
+		w.explain(p.Nodes)
+	}
 	return states
+}
+
+// explained is in how many plans one is asked about by the other verbs too: each look costs as much as the plan.
+const explained = 8
+
+// explain holds why, status and @stale to a plan: they say the same of every task, with the same reason.
+func (w *world) explain(planned []nodeReport) {
+	for _, verb := range [][]string{{"status", "--json"}, {"why", "*", "--json"}, {"why", "@stale", "--json"}} {
+		out, code := w.ufbuild(verb...)
+		require.Zero(w.t, code, out)
+		var said planReport
+		require.NoError(w.t, json.Unmarshal([]byte(out), &said))
+		byAddress := map[string]nodeReport{}
+		for _, n := range said.Nodes {
+			byAddress[n.Address] = n
+		}
+		for _, n := range planned {
+			got, ok := byAddress[n.Address]
+			if verb[1] == "@stale" && n.State == "fresh" {
+				require.False(w.t, ok, "%s is fresh and in @stale", n.Address)
+				continue
+			}
+			require.True(w.t, ok, "%v leaves out %s", verb, n.Address)
+			require.Equal(w.t, []string{n.State, n.Until, n.Through, n.ReasonText, n.Key}, []string{got.State, got.Until, got.Through, got.ReasonText, got.Key}, "%v of %s", verb, n.Address)
+		}
+	}
 }
 
 // ufbuild runs the whole program in this process.
