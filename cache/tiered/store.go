@@ -25,6 +25,7 @@ type Options struct {
 	Producer string       // who this machine is, to others
 	Outbox   string       // directory for what is still to be sent; "" keeps nothing across processes
 	Tell     func(string) // hears of trouble, at most once; called from any goroutine. nil: nobody does
+	Say      func(string) // hears of a long wait for the shared store, at most once, in the same way
 }
 
 // dialWithin bounds how long the first use waits for a connection.
@@ -36,6 +37,7 @@ type Store struct {
 	opts Options
 
 	dialOnce sync.Once
+	sayOnce  sync.Once
 	shared   cache.Shared // nil when it cannot be reached
 
 	mu       sync.Mutex
@@ -62,9 +64,12 @@ func (s *Store) Name() string { return s.opts.Name }
 // connect returns the shared store, or nil.
 func (s *Store) connect(ctx context.Context) cache.Shared {
 	s.dialOnce.Do(func() {
-		ctx, cancel := context.WithTimeout(ctx, dialWithin)
+		dialling, cancel := context.WithTimeout(ctx, dialWithin)
 		defer cancel()
-		shared, err := s.opts.Open(ctx)
+		shared, err := s.opts.Open(dialling)
+		if err != nil && ctx.Err() != nil {
+			return // the user stops the build
+		}
 		if err != nil {
 			s.giveUp(err, &s.noRead, &s.noWrite)
 			return
@@ -115,6 +120,7 @@ func (s *Store) Fetch(ctx context.Context, ask cache.Ask) bool {
 	if !s.mayRead() {
 		return false
 	}
+	defer s.saying()()
 	shared := s.connect(ctx)
 	if shared == nil {
 		return false
@@ -142,9 +148,23 @@ func (s *Store) trouble(ctx context.Context, ask cache.Ask, err error) bool {
 	case errors.Is(err, cache.ErrPoisoned), cache.IsCorrupt(err):
 		s.tell(fmt.Sprintf("%s is not taken from it: %v", ask.Address, err))
 	default:
-		s.giveUp(err, &s.noRead)
+		s.giveUp(err, &s.noRead, &s.noWrite) // who gives no answer takes nothing either; the outbox keeps what is to be sent
 	}
 	return false
+}
+
+// sayAfter is how long the shared store may be waited for in silence.
+const sayAfter = 2 * time.Second
+
+// saying says once that the shared store is waited for, unless the wait ends before.
+func (s *Store) saying() (stop func() bool) {
+	return time.AfterFunc(sayAfter, func() {
+		s.sayOnce.Do(func() {
+			if s.opts.Say != nil {
+				s.opts.Say("waits for remote " + s.opts.Name)
+			}
+		})
+	}).Stop
 }
 
 // take brings an attempt into the local store, all its blobs first.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -307,4 +308,41 @@ func TestManyAtOnce(t *testing.T) {
 	have, err := b.local.Attempts(k)
 	require.NoError(t, err)
 	require.Len(t, have, 1)
+}
+
+// TestALongWaitIsSaid: a server that gives no answer is waited for once, and not in silence.
+func TestALongWaitIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := make(chan string, 2)
+		s := tiered.New(mem.New(""), tiered.Options{
+			Name: "grpc://slow", Read: true, Write: true, Say: func(text string) { said <- text },
+			Open: func(ctx context.Context) (cache.Shared, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		})
+		begun := time.Now()
+		require.False(t, s.Fetch(t.Context(), ask))
+		require.False(t, s.Fetch(t.Context(), ask))
+		s.Publish(attempt(t, s, 1, "one"))
+		s.Flush(t.Context())
+		require.Equal(t, 10*time.Second, time.Since(begun), "it is waited for once")
+		require.Equal(t, "waits for remote grpc://slow", <-said)
+		require.Empty(t, said)
+		require.NoError(t, s.Close())
+	})
+}
+
+// TestAStoppedBuildIsNoTrouble: who stops a build is not told that the server failed.
+func TestAStoppedBuildIsNoTrouble(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := newMachine(t, mem.New(""), "grpc://slow", func(o *tiered.Options) {
+		o.Open = func(ctx context.Context) (cache.Shared, error) {
+			cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})
+	require.False(t, m.Fetch(ctx, ask))
+	require.Empty(t, m.warnings())
 }

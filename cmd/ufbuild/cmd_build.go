@@ -189,7 +189,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	defer a.stop.onKill(nil)
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
-	if err := s.reachRemote(&f.remote, build, false, func(text string) { b.Notice("warning: " + text) }); err != nil {
+	if err := s.reachRemote(&f.remote, build, false, func(text string) { b.Notice(text) }, func(text string) { b.Notice("warning: " + text) }); err != nil {
 		return err
 	}
 	b = s.builder(build, f, j, work, runner)

@@ -61,7 +61,7 @@ func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool, us
 	if err != nil {
 		return err
 	}
-	if err := s.reachRemote(&r, "", true, func(text string) { a.warn(errors.New(text)) }); err != nil {
+	if err := s.reachRemote(&r, "", true, func(text string) { fmt.Fprintln(a.err, text) }, func(text string) { a.warn(errors.New(text)) }); err != nil {
 		return err
 	}
 	sum, err := s.planAimed(sel)

@@ -103,8 +103,8 @@ func (f *remoteFlags) keys() (co remote.CacheOptions, err error) {
 }
 
 // reachRemote puts the store that machines share behind the one here, if there is one. virtual writes nothing anywhere.
-// tell hears of trouble with it, which stops nothing; the error is of what the user wrote.
-func (s *session) reachRemote(f *remoteFlags, build string, virtual bool, tell func(string)) error {
+// say hears of a long wait for it, tell of trouble with it, which stops nothing; the error is of what the user wrote.
+func (s *session) reachRemote(f *remoteFlags, build string, virtual bool, say, tell func(string)) error {
 	co, err := f.keys()
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *session) reachRemote(f *remoteFlags, build string, virtual bool, tell f
 		return remote.OpenCache(ctx, address, o, co)
 	}
 	s.shared = tiered.New(s.store, tiered.Options{
-		Open: open, Name: remote.Name(address), Read: true, Write: f.mode == remoteWrite, Virtual: virtual,
+		Open: open, Name: remote.Name(address), Read: true, Write: f.mode == remoteWrite, Virtual: virtual, Say: say,
 		Producer: s.app.producer(), Outbox: filepath.Join(s.store.Dir(), "outbox", outboxOf(address)), Tell: tell,
 	})
 	if virtual {
