@@ -28,9 +28,9 @@ func (a *app) uiCommand() *cobra.Command {
 		Short: "Serve a page that follows the campaign, and lets you decide",
 		Long: `Serves the page of "ufbuild report" on this machine and keeps it up to date: builds
 as they run, logs as they grow, any two attempts compared. From it you can build and
-retry (after the list and its price), pause, resume and cancel what runs, undo, accept, select, pin, and approve or deny, by the
-functions of these verbs. It prints a link with a token; without it the server
-tells nothing. Nobody but programs of this machine can reach it.
+retry (after the list and its price), pause, resume and cancel what runs, undo, accept,
+select, pin, and approve or deny, by the functions of these verbs. It prints a link with
+a token; without it the server tells nothing. Nobody but programs of this machine can reach it.
 
 The flags of build count for the builds that are started from the page.`,
 		Example: `  ufbuild ui
