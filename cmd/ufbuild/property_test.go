@@ -22,9 +22,15 @@ var rounds = flag.Int("rounds", 1000, "how many random edits the property test m
 // perCampaign is how many edits one random campaign sees: enough for reverts to reach far back.
 const perCampaign = 50
 
+// hints are what is only kept to answer faster: stamp, stat cache, checkpoint of the journal, times, and tables of the store.
+var hints = []string{"campaign/.ufbuild/fresh", "campaign/.ufbuild/stat", "campaign/.ufbuild/checkpoint", "campaign/.ufbuild/times", "store/log/*.idx", "store/pack/*.idx"}
+
+// hintModes are what happens to hints before each look: nothing, they are gone, or they are those of some time before.
+var hintModes = []string{"on", "off", "stale"}
+
 // TestIncrementalEqualsClean edits random campaigns at random and builds after each edit. After every
 // round the outputs are those of a clean build, exactly the tasks ran that no build had run before,
-// and the plan had said so.
+// and the plan had said so. A third of the campaigns has its hints, a third has none, and a third has old ones.
 func TestIncrementalEqualsClean(t *testing.T) {
 	n := *rounds
 	if testing.Short() {
@@ -48,6 +54,8 @@ type world struct {
 	trace string
 	files map[string]string // what is on disk
 	ran   map[string]bool   // texts of executions that some build made
+	mode  string            // of hintModes
+	old   []map[string][]byte
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -55,7 +63,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	base := t.TempDir()
 	w := &world{
 		t: t, r: r, model: graphtest.Random(r, 3+r.IntN(8)), dir: filepath.Join(base, "campaign"), store: filepath.Join(base, "store"),
-		trace: filepath.Join(base, "trace"), files: map[string]string{}, ran: map[string]bool{},
+		trace: filepath.Join(base, "trace"), files: map[string]string{}, ran: map[string]bool{}, mode: hintModes[seed%uint64(len(hintModes))],
 	}
 	require.NoError(t, os.MkdirAll(w.dir, 0o755))
 	return w
@@ -65,8 +73,33 @@ func (w *world) live(rounds int) {
 	edit := "the first build"
 	for range rounds {
 		w.write()
+		w.spoilHints()
 		w.round(edit)
 		edit = w.model.Mutate(w.r)
+	}
+}
+
+// spoilHints does to the hints what the mode says, and remembers what they were.
+func (w *world) spoilHints() {
+	if w.mode == "on" {
+		return
+	}
+	now := map[string][]byte{}
+	for _, pattern := range hints {
+		paths, err := filepath.Glob(filepath.Join(filepath.Dir(w.dir), pattern))
+		require.NoError(w.t, err)
+		for _, path := range paths {
+			now[path], err = os.ReadFile(path)
+			require.NoError(w.t, err)
+			require.NoError(w.t, os.Remove(path))
+		}
+	}
+	if w.mode == "off" {
+		return
+	}
+	w.old = append(w.old, now)
+	for path, b := range w.old[w.r.IntN(len(w.old))] {
+		require.NoError(w.t, os.WriteFile(path, b, 0o600))
 	}
 }
 
@@ -74,6 +107,7 @@ func (w *world) live(rounds int) {
 func (w *world) round(edit string) {
 	require.NoError(w.t, os.RemoveAll(w.trace))
 	planned := w.plan()
+	w.spoilHints()
 	out, code := w.ufbuild("build")
 	require.Zero(w.t, code, "after %s: %s", edit, out)
 	executed := w.executed()
@@ -108,6 +142,7 @@ func (w *world) round(edit string) {
 func (w *world) idle(edit string) {
 	require.NoError(w.t, os.RemoveAll(w.trace))
 	for range 1 + w.r.IntN(2) {
+		w.spoilHints()
 		out, code := w.ufbuild("build")
 		require.Zero(w.t, code, out)
 		require.NotContains(w.t, out, "ran", "a build without an edit after %s", edit)
