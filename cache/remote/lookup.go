@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
+	"unicode"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
@@ -102,8 +105,30 @@ func (c *Cache) decode(k cache.Key, text []byte) (cache.SharedAttempt, bool, err
 		return e, false, fmt.Errorf("%w: its attempt has no origin", cache.ErrPoisoned)
 	case e.Outcome != cache.OK && e.Outcome != cache.Partial:
 		return e, false, fmt.Errorf("%w: its attempt ended as %q", cache.ErrPoisoned, e.Outcome)
+	case !plain(words(e)):
+		return e, false, fmt.Errorf("%w: its attempt has control characters in what is shown of it", cache.ErrPoisoned)
 	}
 	return e, true, c.takeHints(doc)
+}
+
+// words are the texts of an attempt that people are shown, on terminals too.
+func words(e cache.SharedAttempt) []string {
+	c := e.Captured
+	all := []string{
+		e.Origin, e.Producer, e.Address, e.Build, e.Rung, strings.ReplaceAll(e.Message, "\n", " "), e.Agent.Adapter, e.Agent.Model, e.Agent.Pool, e.Agent.Version,
+		c.Signal, c.StoppedBy, c.Sandbox, c.Where, c.Usage.Model, c.Usage.Session,
+	}
+	all = append(append(all, c.Enforced...), c.Problems...)
+	for _, o := range c.Outputs {
+		all = append(all, o.Name)
+	}
+	return all
+}
+
+func plain(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) })
+	})
 }
 
 // takeHints remembers where the blobs of a document may be.

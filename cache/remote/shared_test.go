@@ -173,6 +173,7 @@ func TestPoisonedEntries(t *testing.T) {
 		"another key":     {func(d map[string]any) { attempt(d)["key"] = cache.KeyOf([]byte("x")).String() }, "another key"},
 		"no origin":       {func(d map[string]any) { attempt(d)["origin"] = "" }, "no origin"},
 		"a failure":       {func(d map[string]any) { attempt(d)["outcome"] = "failed" }, `ended as "failed"`},
+		"an escape":       {func(d map[string]any) { attempt(d)["producer"] = "ann\x1b]0;owned\a" }, "control characters"},
 		"no JSON":         {func(d map[string]any) { d["text"] = "{" }, "attempt.json"},
 		"a later format":  {func(d map[string]any) { d["format"] = 2 }, ""},
 		"a bad digest":    {func(d map[string]any) { attempt(d)["prompt"] = "b3:zz/1" }, "digest"},
