@@ -166,7 +166,7 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 			return err
 		}
 		total.add(&p)
-		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r), p.words()})
+		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r) + s.whereWords(r), p.words()})
 	}
 	if err := ui.Table(a.out, nil, rows); err != nil {
 		return fmt.Errorf("write plan: %w", err)

@@ -154,6 +154,8 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	}
 	if at.Captured != nil {
 		rows = append(rows, capturedRows(at.Captured)...)
+	} else if at.Placed != nil {
+		rows = append(rows, []string{"where", event.Plain(at.Placed.String())})
 	}
 	if err := ui.Table(a.out, nil, rows); err != nil {
 		return err

@@ -102,7 +102,7 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 	var rows [][]string
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
-		state, words := paintState(style, r.State), stateWords(r)
+		state, words := paintState(style, r.State), stateWords(r)+s.whereWords(r)
 		if l, ok := running[r.Address]; ok {
 			state, words = style.Bold("running"), "for "+ui.Duration(time.Since(l.Attempt.StartedAt).Round(time.Second))
 		} else if skip, ok := s.skipped(sum, r); ok {

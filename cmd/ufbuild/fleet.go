@@ -126,6 +126,18 @@ func (f *fleet) jobOptions(r *lang.Remote, address string, c submit.Courier) (su
 	}, err
 }
 
+// whereWords says of a node that is to run that it runs at a remote.
+func (s *session) whereWords(r *executor.NodeResult) string {
+	if r.State != executor.WouldRun && r.State != executor.Unknown || r.Reason.Kind == executor.RunsThere {
+		return ""
+	}
+	inst, ok := s.instance(r.Address)
+	if !ok || inst.RunsOn(inst.Profile) == "" {
+		return ""
+	}
+	return "; runs at " + inst.RunsOn(inst.Profile)
+}
+
 // KillAll ends what runs here at once, and waits for nothing that runs elsewhere.
 func (f *fleet) KillAll() {
 	f.Runner.KillAll()

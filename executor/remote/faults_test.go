@@ -157,7 +157,32 @@ func TestResultOfSomethingElseIsRefused(t *testing.T) {
 		b.result = func(r *repb.ActionResult) { r.OutputFiles = nil }
 	}
 	_, err := tr.run()
+	var lost *executor.Lost
+	require.ErrorAs(t, err, &lost)
 	require.ErrorContains(t, err, "another attempt")
+
+	tr = newTrial(t, "echo x > out; exit 7") // a script that was killed could note nothing
+	tr.w.bend = func(_ int, b *behaviour) {
+		b.result = func(r *repb.ActionResult) { r.OutputFiles, r.ExitCode = nil, 137 }
+	}
+	c, err := tr.run()
+	require.NoError(t, err)
+	require.Equal(t, 137, c.Exit)
+	require.Equal(t, "SIGKILL", c.Signal)
+	require.True(t, c.Outputs[0].Exists)
+}
+
+func TestDamagedResultIsLost(t *testing.T) {
+	tr := newTrial(t, "echo what was paid for > out")
+	tr.w.bend = func(_ int, b *behaviour) {
+		b.result = func(*repb.ActionResult) {
+			tr.server.Corrupt(func(b []byte) bool { return string(b) == "what was paid for\n" })
+		}
+	}
+	_, err := tr.run()
+	var lost *executor.Lost
+	require.ErrorAs(t, err, &lost)
+	require.Equal(t, 1, tr.w.executed)
 }
 
 func TestServersDeadlineIsATimeout(t *testing.T) {

@@ -84,15 +84,34 @@ func unquoted(s string) string {
 	return s
 }
 
-// Land implements submit.Parcel.
+// Land implements submit.Parcel. What is gone or damaged over there, or not of this attempt, is *executor.Lost: no later build
+// would find more. Other errors may pass.
 func (p *parcel) Land(ctx context.Context, seen int64, output func([]byte)) (cache.Captured, error) {
-	ctx = p.labelled(ctx)
+	c, err := p.land(p.labelled(ctx), seen, output)
+	var missing *remote.MissingError
+	var corrupt *remote.CorruptError
+	if errors.As(err, &missing) || errors.As(err, &corrupt) {
+		err = &executor.Lost{Err: err}
+	}
+	return c, err
+}
+
+// isOurs refuses the result of something else. One without notes is that of a script that was killed; it did not end well.
+func (p *parcel) isOurs(n notes) error {
+	switch {
+	case n.attempt == p.id, n.attempt != "" && p.inv.Placed != nil, n.attempt == "" && p.result.GetExitCode() != 0:
+		return nil
+	}
+	return &executor.Lost{Err: fmt.Errorf("take result: it is that of another attempt (%q)", n.attempt)}
+}
+
+func (p *parcel) land(ctx context.Context, seen int64, output func([]byte)) (cache.Captured, error) {
 	n, err := p.notes(ctx)
+	if err == nil {
+		err = p.isOurs(n)
+	}
 	if err != nil {
 		return cache.Captured{}, err
-	}
-	if n.attempt != p.id && p.inv.Placed == nil {
-		return cache.Captured{}, fmt.Errorf("take result: it is that of another attempt (%q)", n.attempt)
 	}
 	if err := p.layOver(ctx); err != nil {
 		return cache.Captured{}, err

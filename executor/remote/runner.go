@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/ufbuild/ufbuild/cache"
-	"github.com/ufbuild/ufbuild/cache/remote"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -337,10 +336,10 @@ func (e *execution) land(stoppedBy string) (cache.Captured, error) {
 	seen := e.log.stop()
 	e.p.inv.Enter(event.Capture)
 	c, err := e.p.Land(context.WithoutCancel(e.ctx), seen, e.output)
-	var missing *remote.MissingError
+	var lost *executor.Lost
 	switch {
-	case errors.As(err, &missing):
-		return c, &executor.Lost{Err: fmt.Errorf("%s executed it and lost what it left: %w", e.r.Name, err)}
+	case errors.As(err, &lost):
+		return c, err
 	case err != nil:
 		return c, &executor.Elsewhere{Err: err}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 // callTime bounds a command of an engine. One that takes longer is not answered by its controller.
@@ -32,7 +33,7 @@ func (e *callError) Error() string {
 		said = said[i+1:]
 	}
 	if said != "" {
-		said = ": " + said
+		said = ": " + event.Plain(said)
 	}
 	return fmt.Sprintf("%s: %v%s", e.argv[0], e.err, said)
 }

@@ -324,6 +324,10 @@ func (j *job) land(ctx context.Context, stoppedBy string) (cache.Captured, error
 	seen := j.hush()
 	j.inv.Enter(event.Capture)
 	c, err := j.parcel.Land(context.WithoutCancel(ctx), seen, j.output)
+	var lost *executor.Lost
+	if errors.As(err, &lost) {
+		return cache.Captured{}, err
+	}
 	if err != nil {
 		return cache.Captured{}, elsewhere(err)
 	}

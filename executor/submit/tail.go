@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
 
@@ -119,7 +120,7 @@ func (j *job) lastWords() string {
 	if line == "" {
 		return ""
 	}
-	return "\n" + line
+	return "\n" + event.Plain(line)
 }
 
 // writer is a function that takes what is written.
