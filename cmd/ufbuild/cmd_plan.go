@@ -132,6 +132,9 @@ func (s *session) planAimed(sel selection) (executor.Summary, error) {
 	if err != nil {
 		return sum, err
 	}
+	if sum.Stopped { // half a plan is no answer
+		return sum, exit(s.app.signalCode())
+	}
 	return sum, s.tellRunning(&sum)
 }
 
