@@ -55,8 +55,8 @@ func TestExecuteGoesOnOverBrokenStreams(t *testing.T) {
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 1, tr.w.asked, "it is waited for, not asked for again")
-	require.Equal(t, 1, tr.w.executed)
+	require.Equal(t, 1, tr.w.calls(), "it is waited for, not asked for again")
+	require.Equal(t, 1, tr.w.did())
 	require.Len(t, tr.placed, 2)
 	require.Empty(t, tr.placed[0].Handle, "recorded before it was asked for")
 	require.Equal(t, "operations/1", tr.placed[1].Handle)
@@ -69,7 +69,7 @@ func TestForgottenOperationIsFoundInTheActionCache(t *testing.T) {
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 1, tr.w.executed)
+	require.Equal(t, 1, tr.w.did())
 }
 
 func TestLostAttemptsAreNotExecutedAgain(t *testing.T) {
@@ -90,8 +90,8 @@ func TestLostAttemptsAreNotExecutedAgain(t *testing.T) {
 			_, err := tr.run()
 			var lost *executor.Lost
 			require.ErrorAs(t, err, &lost)
-			require.LessOrEqual(t, tr.w.executed, 1)
-			require.Equal(t, 1, tr.w.asked)
+			require.LessOrEqual(t, tr.w.did(), 1)
+			require.Equal(t, 1, tr.w.calls())
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestRefusedAttemptsNeverRan(t *testing.T) {
 		var idle *executor.NotStarted
 		require.ErrorAs(t, err, &idle, code.String())
 		require.ErrorContains(t, err, "hint:")
-		require.Zero(t, tr.w.executed)
+		require.Zero(t, tr.w.did())
 	}
 }
 
@@ -118,7 +118,7 @@ func TestBusyServerIsAskedAgain(t *testing.T) {
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 3, tr.w.asked)
+	require.Equal(t, 3, tr.w.calls())
 }
 
 func TestMissingInputsAreSentOnceMore(t *testing.T) {
@@ -131,14 +131,14 @@ func TestMissingInputsAreSentOnceMore(t *testing.T) {
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 2, tr.w.asked)
+	require.Equal(t, 2, tr.w.calls())
 
 	tr = newTrial(t, "echo x > out")
 	tr.w.bend = func(n int, b *behaviour) { tr.server.Forget(nil) }
 	_, err = tr.run()
 	var idle *executor.NotStarted
 	require.ErrorAs(t, err, &idle, "a server that keeps nothing is given up")
-	require.Equal(t, 2, tr.w.asked)
+	require.Equal(t, 2, tr.w.calls())
 }
 
 func TestServerThatBeginsAnewIsTold(t *testing.T) {
@@ -182,7 +182,7 @@ func TestDamagedResultIsLost(t *testing.T) {
 	_, err := tr.run()
 	var lost *executor.Lost
 	require.ErrorAs(t, err, &lost)
-	require.Equal(t, 1, tr.w.executed)
+	require.Equal(t, 1, tr.w.did())
 }
 
 func TestServersDeadlineIsATimeout(t *testing.T) {
@@ -208,7 +208,7 @@ func TestGuardsBeforeAnythingIsSent(t *testing.T) {
 			var idle *executor.NotStarted
 			require.ErrorAs(t, err, &idle)
 			require.Equal(t, blobs, tr.server.Blobs())
-			require.Zero(t, tr.w.asked)
+			require.Zero(t, tr.w.calls())
 		})
 	}
 }
@@ -233,7 +233,7 @@ func TestAttemptOfADeadBuildIsWaitedFor(t *testing.T) {
 	c, err := tr.runner.Run(context.Background(), &again, nil)
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 1, tr.w.executed)
+	require.Equal(t, 1, tr.w.did())
 
 	unnamed := tr.placed[0]
 	again.Dir, again.Placed = t.TempDir()+"/a", &unnamed

@@ -258,3 +258,17 @@ func dial(t testing.TB, url string) func(context.Context) (*remote.Client, error
 	t.Cleanup(func() { _ = c.Close() })
 	return func(context.Context) (*remote.Client, error) { return c, nil }
 }
+
+// did returns how often an action was really executed.
+func (w *worker) did() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.executed
+}
+
+// calls returns how often Execute was called.
+func (w *worker) calls() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked
+}
