@@ -3,6 +3,7 @@ package lang
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -72,6 +73,7 @@ func (c *Campaign) Occurrences() []Occurrence {
 		in.guarded(func() { in.task(d) })
 	}
 	in.files()
+	in.guarded(in.fields)
 	slices.SortStableFunc(in.found, func(a, b Occurrence) int {
 		return cmp.Or(cmp.Compare(a.Range.File, b.Range.File), cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte))
 	})
@@ -182,12 +184,10 @@ func (in *inspector) symbol(s step, d *taskDef) Symbol {
 	case s.kind == atName:
 		root, name := splitName(s.text)
 		return Symbol{Kind: kindOfRoot(root), Name: name}
+	case s.kind == atField && d != nil && strings.HasPrefix(s.text, "vars.") && !strings.ContainsAny(s.text[5:], ".["):
+		return Symbol{Kind: "vars", Name: s.text[5:], Of: d.task.Name}
 	case s.kind == atField && s.to != nil && s.to.symbol != nil:
 		return *s.to.symbol
-	case s.kind == atField && d != nil:
-		if root, name := splitName(s.text); root == "vars" {
-			return Symbol{Kind: "vars", Name: name, Of: d.task.Name}
-		}
 	}
 	return Symbol{}
 }

@@ -24,6 +24,27 @@ func placeInJSON(doc []byte, steps []string) (offset int, ok bool) {
 	return at, at < len(doc)
 }
 
+// keyInJSON finds where the name of a property stands, with its quotes, in the object that steps lead to.
+func keyInJSON(doc []byte, steps []string, name string) (start, end int, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	for _, s := range steps {
+		if !enterJSON(dec, s) {
+			return 0, 0, false
+		}
+	}
+	if !enterJSON(dec, name) {
+		return 0, 0, false
+	}
+	end = int(dec.InputOffset())
+	before := bytes.TrimRight(doc[:end], " \t\r\n:") // the decoder may have read on to the value
+	end = len(before)
+	written, err := json.Marshal(name)
+	if err != nil || !bytes.HasSuffix(before, written) {
+		return 0, 0, false // spelt with escapes
+	}
+	return end - len(written), end, true
+}
+
 // enterJSON moves before the value of a property, or before an element, of the value that comes next.
 func enterJSON(dec *json.Decoder, step string) bool {
 	open, err := dec.Token()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 )
@@ -19,6 +20,7 @@ type jsonType struct {
 	list  bool
 	limit bool                 // of a list: the schema has maxItems
 	attrs map[string]*jsonType // of a closed object
+	at    string               // of a closed object: the JSON pointer of its properties in the schema
 	doc   string               // its description
 }
 
@@ -170,7 +172,7 @@ func pointer(where string) string {
 // schemaType reads what a JSON Schema document closes; nil when it is open.
 func schemaType(doc any) *jsonType {
 	r := schemaReader{root: doc}
-	return r.read(doc, 0)
+	return r.read(doc, "", 0)
 }
 
 // schemaReader follows references inside one schema document.
@@ -179,9 +181,9 @@ type schemaReader struct{ root any }
 // maxSchemaDepth bounds recursive schemas: deeper parts are open.
 const maxSchemaDepth = 24
 
-// read returns the type of a schema with what it says about itself.
-func (r *schemaReader) read(doc any, depth int) *jsonType {
-	t := r.readType(doc, depth)
+// read returns the type of a schema with what it says about itself; at is its JSON pointer.
+func (r *schemaReader) read(doc any, at string, depth int) *jsonType {
+	t := r.readType(doc, at, depth)
 	if m, ok := doc.(map[string]any); ok && t != nil {
 		if text, ok := m["description"].(string); ok {
 			t.doc = text
@@ -190,13 +192,13 @@ func (r *schemaReader) read(doc any, depth int) *jsonType {
 	return t
 }
 
-func (r *schemaReader) readType(doc any, depth int) *jsonType {
+func (r *schemaReader) readType(doc any, at string, depth int) *jsonType {
 	m, ok := doc.(map[string]any)
 	if !ok || depth > maxSchemaDepth {
 		return nil
 	}
 	if ref, ok := m["$ref"].(string); ok {
-		return r.read(r.resolve(ref), depth+1)
+		return r.read(r.resolve(ref), strings.TrimPrefix(ref, "#"), depth+1)
 	}
 	for _, word := range []string{"anyOf", "oneOf", "allOf", "if", "not", "patternProperties", "$dynamicRef", "prefixItems"} {
 		if _, ok := m[word]; ok {
@@ -212,9 +214,9 @@ func (r *schemaReader) readType(doc any, depth int) *jsonType {
 		return &jsonType{prim: cty.Bool}
 	case "array":
 		_, limit := m["maxItems"]
-		return &jsonType{list: true, limit: limit, elem: r.read(m["items"], depth+1)}
+		return &jsonType{list: true, limit: limit, elem: r.read(m["items"], at+"/items", depth+1)}
 	case "object":
-		return r.object(m, depth)
+		return r.object(m, at, depth)
 	}
 	return nil
 }
@@ -247,16 +249,16 @@ func typeWord(m map[string]any) string {
 	return ""
 }
 
-func (r *schemaReader) object(m map[string]any, depth int) *jsonType {
+func (r *schemaReader) object(m map[string]any, at string, depth int) *jsonType {
 	if closed, ok := m["additionalProperties"].(bool); !ok || closed {
 		if u, ok := m["unevaluatedProperties"].(bool); !ok || u {
 			return nil
 		}
 	}
 	props, _ := m["properties"].(map[string]any)
-	t := &jsonType{attrs: map[string]*jsonType{}}
+	t := &jsonType{attrs: map[string]*jsonType{}, at: at + "/properties"}
 	for k, p := range props {
-		t.attrs[k] = r.read(p, depth+1)
+		t.attrs[k] = r.read(p, t.at+"/"+pointerStep(k), depth+1)
 	}
 	return t
 }

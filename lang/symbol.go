@@ -2,15 +2,15 @@ package lang
 
 // Symbol names something that a campaign declares.
 type Symbol struct {
-	Kind string // the type of block ("task", "variable", …), or "local", "output", "input", "vars", "function", "file"
+	Kind string // the type of block ("task", "variable", …), or "local", "output", "input", "vars", "function", "file", "field"
 	Name string
-	Of   string // the task of an output, an input or an entry of vars; else ""
+	Of   string // the task of an output, an input or an entry of vars; the schema and pointer of a field; else ""
 }
 
 // Occurrence is a place in the text where a name stands.
 type Occurrence struct {
 	Range    Range  // of the name alone
-	Symbol   Symbol // what it names; zero for a field of a value
+	Symbol   Symbol // what it names; zero for a field that no schema declares
 	Declares bool   // the name is given here
 	Text     string // how the value is written as far as here, such as "task.plan.outputs"
 	Type     string // of the value, for people; "" when it has none

@@ -127,6 +127,7 @@ func typeOfJSON(t *jsonType, from *Contract) *typ {
 		attrs := map[string]*typ{}
 		for k, a := range t.attrs {
 			attrs[k] = typeOfJSON(a, from)
+			attrs[k].symbol = fieldSymbol(k, t.at, from)
 		}
 		o := objectOf(attrs)
 		o.doc = t.doc
@@ -135,4 +136,12 @@ func typeOfJSON(t *jsonType, from *Contract) *typ {
 	n := *typeOfCty(t.prim)
 	n.doc = t.doc
 	return &n
+}
+
+// fieldSymbol is the property of a schema that declares a field, for editors; nil without a schema.
+func fieldSymbol(name, properties string, from *Contract) *Symbol {
+	if from == nil || from.Schema == "" {
+		return nil
+	}
+	return &Symbol{Kind: "field", Name: name, Of: from.Schema + "#" + properties}
 }

@@ -34,3 +34,8 @@ func splitPointer(s string) []string {
 	}
 	return parts
 }
+
+// pointerStep is a name as a step of a JSON pointer.
+func pointerStep(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}

@@ -61,7 +61,7 @@ func (sp *space) describe(o *lang.Occurrence) string {
 		return ""
 	case o.Symbol.Kind != "":
 		more = sp.symbolDoc(o.Symbol)
-		if o.Declares {
+		if o.Declares && o.Symbol.Kind != "field" {
 			title = symbolTitle(o.Symbol)
 		}
 	case lang.RootDoc(o.Text) != "":

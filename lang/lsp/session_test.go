@@ -291,6 +291,29 @@ func TestNavigate(t *testing.T) {
 	require.Equal(t, []lsp.Location{{Path: prompt}}, s.Definition(file, at))
 }
 
+// TestNavigateFields goes from a field of a document to its place in the schema, and from there to its uses.
+func TestNavigateFields(t *testing.T) {
+	s, dir := project(t)
+	prompt, file := filepath.Join(dir, "prompts", "read.md"), filepath.Join(dir, "schemas", "plan.json")
+	const text = "%{for g in task.plan.outputs.plan.json.goals}${g.title}, ${upper(g.title)}%{endfor}\n"
+	for marked, name := range map[string]string{
+		strings.Replace(text, "goals", "go‸als", 1):    "goals",
+		strings.Replace(text, "g.title", "g.ti‸tle", 1): "title",
+	} {
+		where := s.Definition(prompt, open(s, prompt, marked))
+		require.Len(t, where, 1, marked)
+		require.Equal(t, file, where[0].Path)
+		line := strings.Split(schema, "\n")[where[0].Range.Start.Line]
+		require.Equal(t, name, line[where[0].Range.Start.Character:where[0].Range.End.Character])
+		require.Equal(t, `": {"`, line[where[0].Range.End.Character:where[0].Range.End.Character+5], "the name of a property")
+	}
+	at := open(s, file, strings.Replace(schema, `"title"`, `"ti‸tle"`, 1))
+	require.Len(t, s.References(file, at, false), 2)
+	require.Contains(t, s.Hover(file, at).Markdown, "A few words.")
+	_, ok := s.Renameable(file, at)
+	require.False(t, ok, "what agents write would keep the old name")
+}
+
 // TestRename renames a task, an output and a variable with every mention, and refuses what breaks.
 func TestRename(t *testing.T) {
 	s, dir := project(t)
