@@ -38,7 +38,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 				require.NotContains(t, v.Value, secret)
 			}
 			for _, l := range c.Locals {
-				require.NotContains(t, l.Value, secret)
+				require.NotContains(t, l.Value(), secret)
 			}
 			if ds.HasErrors() {
 				continue
