@@ -297,7 +297,7 @@ func TestNavigateFields(t *testing.T) {
 	prompt, file := filepath.Join(dir, "prompts", "read.md"), filepath.Join(dir, "schemas", "plan.json")
 	const text = "%{for g in task.plan.outputs.plan.json.goals}${g.title}, ${upper(g.title)}%{endfor}\n"
 	for marked, name := range map[string]string{
-		strings.Replace(text, "goals", "go‸als", 1):    "goals",
+		strings.Replace(text, "goals", "go‸als", 1):     "goals",
 		strings.Replace(text, "g.title", "g.ti‸tle", 1): "title",
 	} {
 		where := s.Definition(prompt, open(s, prompt, marked))
