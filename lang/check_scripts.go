@@ -63,7 +63,8 @@ func (l *loader) checkScript(s *scope, a *argument) {
 // missingScript reports a file below the root that a command needs and that is not there.
 func (l *loader) missingScript(code string, place hcl.Range, word, so string) {
 	name := path.Clean(word)
-	if !cleanPath(name) || strings.ContainsAny(name, "*?|&;<>$`\n") || l.ev.src.exists(name) {
+	// What lies in the directories of ufbuild is laid there when the task starts: outputs of other tasks, references.
+	if !cleanPath(name) || underReserved(name) || strings.ContainsAny(name, "*?|&;<>$`\n") || l.ev.src.exists(name) {
 		return
 	}
 	d := l.error(code, place, "%s: no such file, so %s.", name, so)
