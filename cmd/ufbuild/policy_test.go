@@ -36,7 +36,7 @@ var rooms = []room{
 	{"cache/...", []string{"cache/..."}},
 
 	{"executor", executorCore},
-	{"executor/local", append([]string{"executor"}, executorCore...)},
+	{"executor/local", append([]string{"executor", "executor/watchdog"}, executorCore...)},
 	{"executor/remote/...", append([]string{"executor", "executor/submit", "cache/remote"}, executorCore...)},
 	{"executor/submit", append([]string{"executor"}, executorCore...)},
 	{"executor/runnertest", append([]string{"executor", "cache/mem"}, executorCore...)},
@@ -52,11 +52,12 @@ var rooms = []room{
 	{"executor/reference", []string{"lang", "cache", "cache/digest", "cache/effect"}},
 	{"executor/sandbox", []string{"lang"}},
 	{"executor/source", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/stamp"}},
+	{"executor/watchdog", nil}, // runs before the program starts: next to nothing
 	{"executor/workspace", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
 
 	{"cmd/ufbuild", []string{"..."}},
 	{"cmd/ufbuild/internal/editor", []string{"lang", "lang/lsp"}},
-	{"cmd/ufbuild/internal/early", []string{"cache/disk/position", "cache/filelock", "executor/stamp"}},
+	{"cmd/ufbuild/internal/early", []string{"cache/disk/position", "cache/filelock", "executor/stamp", "executor/watchdog"}},
 	{"cmd/ufbuild/internal/...", []string{"lang", "graph", "cache", "cache/digest", "executor/event", "cmd/ufbuild/internal/..."}},
 	{"examples/...", nil}, // programs that examples run
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/ledger"
-	"github.com/ufbuild/ufbuild/executor/local"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -26,7 +26,7 @@ func (s *session) tellStays(dir string, addr lang.Address, err error) {
 func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accounts *ledger.Ledger) error {
 	r := executor.Rescue{
 		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now, Usage: b.SalvagedUsage, Classify: b.SalvagedEnd,
-		Left: b.UsageLeft, Account: s.accountDead(accounts), KillStrays: func(build string) { local.KillStrays(build) },
+		Left: b.UsageLeft, Account: s.accountDead(accounts), KillStrays: func(build string) { watchdog.KillStrays(build) },
 		Mask: s.passedValues(), Campaign: s.campaign.Root, Stays: s.tellStays,
 	}
 	found, err := r.Run(s.app.context())

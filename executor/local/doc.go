@@ -18,7 +18,7 @@
 //     working directory or standard output names the attempt's directory; one that hid all three is killed
 //     as soon as no older attempt runs that it may belong to.
 //   - When this process is killed, the kernel kills the programs it started (PR_SET_PDEATHSIG), and a
-//     watchdog kills what they started (see [WatchdogMain]). [KillStrays] does the same for a build whose
+//     watchdog kills what they started (see [WatchdogMain]). [watchdog.KillStrays] does the same for a build whose
 //     watchdog was killed too.
 //
 // Processes that outlive their builder are found by UF_ATTEMPT=<build id>:<ordinal> in their environment. The runner

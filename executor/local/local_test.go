@@ -20,6 +20,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -216,7 +217,7 @@ func TestKilledBuilder(t *testing.T) {
 // count counts the sleeping processes with an argument.
 func count(t testing.TB, arg string) int {
 	n := 0
-	for _, pid := range processes() {
+	for _, pid := range watchdog.Processes() {
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err == nil && string(line) == "sleep\x00"+arg+"\x00" {
 			n++
@@ -231,9 +232,9 @@ func TestKillStrays(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	require.Zero(t, KillStrays("stray-build"))
-	require.Zero(t, KillStrays(""))
-	require.Eventually(t, func() bool { return KillStrays("stray-build-7") == 1 }, 5*time.Second, time.Millisecond)
+	require.Zero(t, watchdog.KillStrays("stray-build"))
+	require.Zero(t, watchdog.KillStrays(""))
+	require.Eventually(t, func() bool { return watchdog.KillStrays("stray-build-7") == 1 }, 5*time.Second, time.Millisecond)
 }
 
 func TestSelf(t *testing.T) {

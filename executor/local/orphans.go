@@ -3,7 +3,6 @@ package local
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 )
 
 // marks tell the processes of one attempt from others: its directory is in the working directory, the
@@ -200,31 +200,10 @@ func now() uint64 {
 	return uint64(ts.Nano()) / (1e9 / ticksPerSecond)
 }
 
-// processes returns all process numbers, ascending.
-func processes() []int {
-	h, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer h.Close()
-	names, err := h.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	var pids []int
-	for _, n := range names {
-		if pid, err := strconv.Atoi(n); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	slices.Sort(pids)
-	return pids
-}
-
 // childrenOf returns the children of a process.
 func childrenOf(parent int) []int {
 	var out []int
-	for _, pid := range processes() {
+	for _, pid := range watchdog.Processes() {
 		if st, ok := readStat(pid); ok && st.parent == parent {
 			out = append(out, pid)
 		}
@@ -235,7 +214,7 @@ func childrenOf(parent int) []int {
 // descendants returns everything below a process, parents before children.
 func descendants(root int) []int {
 	children := map[int][]int{}
-	for _, pid := range processes() {
+	for _, pid := range watchdog.Processes() {
 		if st, ok := readStat(pid); ok {
 			children[st.parent] = append(children[st.parent], pid)
 		}

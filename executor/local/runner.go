@@ -36,7 +36,7 @@ type Runner struct {
 	once    sync.Once
 	onceErr error
 	null    *os.File
-	guard   watchdog
+	guard   guard
 
 	mu      sync.Mutex
 	running map[*process]struct{}

@@ -16,6 +16,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -173,7 +174,7 @@ func TestNoNetworkLeavesNobody(t *testing.T) {
 // bearing lists processes that bear the marks of an attempt.
 func bearing(dir string) []int {
 	var out []int
-	for _, pid := range processes() {
+	for _, pid := range watchdog.Processes() {
 		if st, ok := readStat(pid); ok && st.state != 'Z' && (marks{dir: dir + "/"}).match(pid) {
 			out = append(out, pid)
 		}

@@ -2,8 +2,8 @@
 //
 // A Go program initialises every package that it links before main begins. For ufbuild that is the JSON Schema
 // library's own schemas, tables of Unicode and regular expressions: several times what `ufbuild version` or a
-// build that has nothing to do takes. So these two are answered from the init function of this package, which
-// ends the process. The order is the language's: packages are initialised as soon as all that they import
+// build that has nothing to do takes. So these two are answered from init functions, the second from that of this package, which
+// ends the process. It also makes the process a watchdog that was started as one: every build that runs something starts one. The order is the language's: packages are initialised as soon as all that they import
 // are, by import path among those that could be next. What this package imports is therefore kept short and a
 // test holds it to that.
 //
@@ -20,6 +20,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/disk/position"
 	"github.com/ufbuild/ufbuild/cache/filelock"
 	"github.com/ufbuild/ufbuild/executor/stamp"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 )
 
 // stateDir is where a campaign's state is, the same as journal.Dir.
@@ -29,6 +30,9 @@ const stateDir = ".ufbuild"
 const NoStamp = "UFBUILD_NO_STAMP"
 
 func init() {
+	if watchdog.Main(os.Args) {
+		os.Exit(0)
+	}
 	begun := time.Now()
 	if len(os.Args) < 2 {
 		return
