@@ -68,7 +68,12 @@ func (a *app) execAction(digest, scratch string, f *remoteFlags) error {
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
-	defer func() { a.warn(workspace.Remove(dir)) }()
+	keep := false
+	defer func() {
+		if !keep {
+			a.warn(workspace.Remove(dir))
+		}
+	}()
 	store, err := disk.Open(dir+"/store", disk.Options{})
 	if err != nil {
 		return err
@@ -79,10 +84,12 @@ func (a *app) execAction(digest, scratch string, f *remoteFlags) error {
 		host = "an unnamed machine"
 	}
 	s := executorremote.Served{
-		Client: client, Runner: runner, CAS: store, Dir: dir, Environ: a.lookupenv, Host: host, Now: time.Now,
+		Client: client, Runner: runner, CAS: store, Dir: dir, Environ: a.lookupenv, Host: host, Now: time.Now, After: time.After,
 		Output: func(p []byte) { _, _ = a.out.Write(p) }, // who reads along may stop
 	}
 	err = errors.Join(s.Serve(ctx, action), runner.Close(), store.Close())
+	var lost *executorremote.NotKept
+	keep = errors.As(err, &lost)
 	if errors.Is(err, executorremote.ErrBegun) {
 		fmt.Fprintf(a.err, "%s: %v, so it is not run here\n", digest, err)
 		return nil

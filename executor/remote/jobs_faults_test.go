@@ -155,6 +155,56 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 	require.Equal(t, 1, tr.lines("runs"))
 }
 
+// A result that was paid for is not given up because the store is away when its job ends.
+func TestStoreThatIsAwayWhenAJobEndsIsWaitedFor(t *testing.T) {
+	tr := newJobTrial(t, "echo x > out")
+	tr.inv.Argv[2] += "; while [ ! -e " + tr.dir + "/away ]; do sleep 0.01; done"
+	go func() {
+		for tr.lines("runs") == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		tr.server.Kill()
+		_ = os.WriteFile(filepath.Join(tr.dir, "away"), nil, 0o600)
+		time.Sleep(2500 * time.Millisecond) // longer than a call is repeated
+		tr.server.Restart()
+	}()
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists)
+	require.Equal(t, 1, tr.lines("runs"))
+}
+
+func TestResultThatNoStoreTakesStaysWithTheJob(t *testing.T) {
+	s := &Served{After: func(time.Duration) <-chan time.Time { c := make(chan time.Time); close(c); return c }}
+	tries := 0
+	err := s.insist(context.Background(), "/scratch", func(context.Context) error { tries++; return os.ErrDeadlineExceeded })
+	var lost *NotKept
+	require.ErrorAs(t, err, &lost)
+	require.Equal(t, "/scratch", lost.Dir)
+	require.Equal(t, 25, tries, "1+2+4+8+16 seconds, and every 30 until ten minutes are over")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	tries = 0
+	err = s.insist(ctx, "/scratch", func(ctx context.Context) error { tries++; require.NoError(t, ctx.Err()); return os.ErrDeadlineExceeded })
+	require.ErrorAs(t, err, &lost)
+	require.Equal(t, 6, tries, "an engine that ended the job kills it soon")
+}
+
+func TestSecretInWhatAJobLeftIsNotSent(t *testing.T) {
+	tr := newJobTrial(t, `printf 'a %s b' "$TOKEN" > out; mkdir d; echo "$TOKEN" > d/left; chmod 400 d/left`)
+	tr.inv.Env = append(tr.inv.Env, "TOKEN=hunter2-the-secret")
+	tr.inv.ByName, tr.inv.Mask = []string{"TOKEN"}, []string{"hunter2-the-secret"}
+	tr.inv.Outputs = append(tr.inv.Outputs, executor.OutputSpec{Name: "t", Tree: []string{"d/**"}})
+	c, err := tr.run(context.Background(), submit.New(tr.o))
+	require.NoError(t, err)
+	require.Contains(t, c.Problems, `output "o": out holds a secret value at byte 2; it is stored masked`)
+	require.Contains(t, c.Problems, `output "t": d/left holds a secret value at byte 0; it is stored masked`)
+	out, err := cache.ReadAll(tr.o.Courier.(*Courier).CAS, c.Outputs[0].Digest, -1)
+	require.NoError(t, err)
+	require.Equal(t, "a *** b", string(out))
+	require.NotContains(t, string(tr.server.Heard()), "hunter2-the-secret", "it is masked before files are sent")
+}
+
 func TestSecretsReachAJobByItsEngineAlone(t *testing.T) {
 	tr := newJobTrial(t, `echo "$TOKEN" | cut -c1-7; echo "$TOKEN"; echo x > out`)
 	tr.inv.Env = append(tr.inv.Env, "TOKEN=hunter2-the-secret")
@@ -166,4 +216,20 @@ func TestSecretsReachAJobByItsEngineAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "hunter2\n***\n", string(log))
 	require.NotContains(t, string(tr.server.Heard()), "hunter2-the-secret", "it is masked before the log is sent")
+}
+
+// What a task closed to its own user is read all the same, and keeps the mode it had.
+func TestFilesThatATaskClosedAreOpenedToBeSent(t *testing.T) {
+	dir := t.TempDir()
+	closed := filepath.Join(dir, "d")
+	require.NoError(t, os.Mkdir(closed, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(closed, "f"), []byte("x"), 0o600))
+	require.NoError(t, os.Chmod(filepath.Join(closed, "f"), 0))
+	require.NoError(t, os.Chmod(closed, 0))
+	index, err := indexOf(dir)
+	require.NoError(t, err)
+	require.Equal(t, "f\x00d/f\x000\x00", string(index))
+	info, err := os.Stat(filepath.Join(closed, "f"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o400), info.Mode().Perm())
 }

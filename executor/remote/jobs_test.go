@@ -55,7 +55,7 @@ func execAction(action, address string) error {
 		return err
 	}
 	s := Served{
-		Client: client, Runner: runner, CAS: store, Dir: dir, Environ: os.LookupEnv, Host: "node1", Now: time.Now,
+		Client: client, Runner: runner, CAS: store, Dir: dir, Environ: os.LookupEnv, Host: "node1", Now: time.Now, After: quick,
 		Output: func(p []byte) { _, _ = os.Stdout.Write(p) },
 	}
 	return errors.Join(s.Serve(ctx, d), runner.Close())

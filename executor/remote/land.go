@@ -9,12 +9,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sys/unix"
 	"google.golang.org/protobuf/proto"
 
@@ -43,6 +45,13 @@ type notes struct {
 	problems     []string
 	enforced     []string
 	duration     time.Duration
+	masked       []maskedFile
+}
+
+// maskedFile is a file that held a secret value over there.
+type maskedFile struct {
+	path string
+	at   int64
 }
 
 // readNotes reads lines of a word and a value. Unknown words are passed over.
@@ -69,6 +78,11 @@ func readNotes(b []byte) notes {
 			n.sandbox = value
 		case "enforced":
 			n.enforced = append(n.enforced, unquoted(value))
+		case "masked":
+			at, path, _ := strings.Cut(value, " ")
+			if i, err := strconv.ParseInt(at, 10, 64); err == nil {
+				n.masked = append(n.masked, maskedFile{unquoted(path), i})
+			}
 		case "duration":
 			n.duration, _ = time.ParseDuration(value) // none is zero
 		}
@@ -130,7 +144,7 @@ func (p *parcel) land(ctx context.Context, seen int64, output func([]byte)) (cac
 	c := cache.Captured{
 		Exit: int(p.result.GetExitCode()), Signal: n.signal, StoppedBy: n.stoppedBy, Duration: p.took(n), Outputs: taken.Outputs, Leftovers: taken.Leftovers,
 		LeftoversTruncated: taken.Truncated, Given: taken.Given, Log: log, Sandbox: n.sandbox, Enforced: n.enforced,
-		Problems: append(n.problems, taken.Problems...),
+		Problems: slices.Concat(n.problems, p.withSecrets(n.masked), taken.Problems),
 	}
 	if n.hasExit {
 		c.Exit = n.exit
@@ -142,6 +156,27 @@ func (p *parcel) land(ctx context.Context, seen int64, output func([]byte)) (cac
 		c.Where = ", on " + host
 	}
 	return c, nil
+}
+
+// withSecrets are the problems of outputs that held secret values. What else held some is masked, as it is here.
+func (p *parcel) withSecrets(files []maskedFile) []string {
+	ws := filepath.Join(p.inv.Dir, workspace.Dir)
+	var out []string
+	for _, o := range p.inv.Outputs {
+		at := o.Path
+		if target, err := filepath.EvalSymlinks(filepath.Join(ws, o.Path)); err == nil && o.Path != "" {
+			if rel, err := filepath.Rel(ws, target); err == nil {
+				at = filepath.ToSlash(rel)
+			}
+		}
+		for _, f := range files {
+			inTree := slices.ContainsFunc(o.Tree, func(glob string) bool { return doublestar.MatchUnvalidated(glob, f.path) })
+			if inTree || o.Path != "" && at == f.path {
+				out = append(out, workspace.SecretProblem(o.Name, f.path, f.at))
+			}
+		}
+	}
+	return out
 }
 
 // took is how long the attempt ran over there.

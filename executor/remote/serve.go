@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -34,6 +30,7 @@ type Served struct {
 	Host    string // of this machine, for people
 	Output  func([]byte)
 	Now     func() time.Time
+	After   func(time.Duration) <-chan time.Time
 }
 
 // ErrBegun says that an action has been begun before, perhaps elsewhere, and was not begun again.
@@ -56,7 +53,8 @@ func (s *Served) Serve(ctx context.Context, action remote.Digest) error {
 		return err
 	}
 	root := filepath.Join(s.Dir, "root")
-	if err := s.layInputs(ctx, a, root); err != nil {
+	sent, err := s.layInputs(ctx, a, root)
+	if err != nil {
 		return err
 	}
 	if err := s.leaveWord(ctx, begun); err != nil {
@@ -74,12 +72,16 @@ func (s *Served) Serve(ctx context.Context, action remote.Digest) error {
 	if ctx.Err() != nil && c.StoppedBy == "" && c.Exit != 0 { // engines signal the task as well as us
 		c.StoppedBy = executor.StoppedBy(ctx)
 	}
-	r, err := s.result(context.WithoutCancel(ctx), root, id, &c)
-	if err != nil {
-		return err
-	}
-	r.ExecutionMetadata = &repb.ExecutedActionMetadata{Worker: s.Host, ExecutionStartTimestamp: timestamppb.New(start), ExecutionCompletedTimestamp: timestamppb.New(s.Now())}
-	return s.keep(context.WithoutCancel(ctx), action, r, c.Exit == 0 && c.StoppedBy == "")
+	m := &repb.ExecutedActionMetadata{Worker: s.Host, ExecutionStartTimestamp: timestamppb.New(start), ExecutionCompletedTimestamp: timestamppb.New(s.Now())}
+	l := left{root: root, id: id, sent: sent, mask: inv.Mask, captured: &c}
+	return s.insist(ctx, root, func(ctx context.Context) error {
+		r, err := s.result(ctx, &l)
+		if err != nil {
+			return err
+		}
+		r.ExecutionMetadata = m
+		return s.keep(ctx, action, r, c.Exit == 0 && c.StoppedBy == "")
+	})
 }
 
 func ifTrue(is bool, err error) error {
@@ -110,15 +112,15 @@ func (s *Served) message(ctx context.Context, d remote.Digest, m proto.Message) 
 	return proto.Unmarshal(b, m)
 }
 
-// layInputs makes the input root.
-func (s *Served) layInputs(ctx context.Context, a *repb.Action, at string) error {
+// layInputs makes the input root, and returns what it laid, by path.
+func (s *Served) layInputs(ctx context.Context, a *repb.Action, at string) (map[string]remote.File, error) {
 	d, err := remote.FromProto(a.GetInputRootDigest())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	top := &repb.Directory{}
 	if err := s.message(ctx, d, top); err != nil {
-		return err
+		return nil, err
 	}
 	want := map[string]remote.File{}
 	if err := addDirectory(want, "", top, 0, func(p *repb.Digest) (*repb.Directory, error) {
@@ -129,17 +131,17 @@ func (s *Served) layInputs(ctx context.Context, a *repb.Action, at string) error
 		}
 		return below, err
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	root, err := os.OpenRoot(at)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
-	return (&over{ctx: ctx, p: &parcel{client: s.Client}, root: root, want: want, all: true}).lay()
+	return want, (&over{ctx: ctx, p: &parcel{client: s.Client}, root: root, want: want, all: true}).lay()
 }
 
 // leaveWord says in the store that the action is begun.
@@ -202,114 +204,4 @@ func (s *Served) invocation(a *repb.Action, cmd *repb.Command, root string) (*ex
 		inv.Env = append(inv.Env, name+"="+env[name])
 	}
 	return inv, id, nil
-}
-
-// result uploads what the attempt left and says where it is.
-func (s *Served) result(ctx context.Context, root, id string, c *cache.Captured) (*repb.ActionResult, error) {
-	e := s.Client.Encoder()
-	ws := filepath.Join(root, wsDir)
-	if err := os.MkdirAll(ws, 0o755); err != nil {
-		return nil, err
-	}
-	files, blobs, err := walk(s.Client, ws)
-	if err != nil {
-		return nil, err
-	}
-	index, err := indexOf(ws)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := e.Tree(files)
-	if err != nil {
-		return nil, err
-	}
-	had, _ := os.ReadFile(filepath.Join(root, endedFile)) // of a script that refused; else there is none
-	ended, idx := e.Bytes(append(had, written(id, s.Host, c)...)), e.Bytes(index)
-	log, err := s.logBlob(c)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.Client.Upload(ctx, append(blobs, tree, ended, idx, log)); err != nil {
-		return nil, err
-	}
-	return &repb.ActionResult{
-		ExitCode: int32(c.Exit), StdoutDigest: log.Digest.Proto(),
-		OutputFiles:       []*repb.OutputFile{{Path: endedFile, Digest: ended.Digest.Proto()}, {Path: indexFile, Digest: idx.Digest.Proto()}},
-		OutputDirectories: []*repb.OutputDirectory{{Path: wsDir, TreeDigest: tree.Digest.Proto()}},
-	}, nil
-}
-
-// logBlob is the log that the runner captured.
-func (s *Served) logBlob(c *cache.Captured) (remote.Blob, error) {
-	if c.Log.IsZero() {
-		return s.Client.Encoder().Bytes(nil), nil
-	}
-	open := func() (io.ReadCloser, error) { return s.CAS.Open(c.Log) }
-	d, err := s.Client.Wire(c.Log, open)
-	return remote.Blob{Digest: d, Open: open}, err
-}
-
-// written spells the notes of an attempt; see readNotes.
-func written(id, host string, c *cache.Captured) []byte {
-	var b strings.Builder
-	note := func(word, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%s %s\n", word, value)
-		}
-	}
-	note("attempt", id)
-	note("ran", host)
-	note("exit", strconv.Itoa(c.Exit))
-	note("stopped", c.StoppedBy)
-	note("signal", c.Signal)
-	note("sandbox", c.Sandbox)
-	note("duration", c.Duration.String())
-	for _, p := range c.Problems {
-		note("problem", strconv.Quote(p))
-	}
-	for _, x := range c.Enforced {
-		note("enforced", strconv.Quote(x))
-	}
-	return []byte(b.String())
-}
-
-// indexOf lists what a tree of REAPI does not say; see over.readIndex.
-func indexOf(dir string) ([]byte, error) {
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(at string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, at)
-		if err != nil {
-			return err
-		}
-		switch rel = filepath.ToSlash(rel); {
-		case d.Type().IsRegular():
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			if m := info.Mode().Perm(); m != 0o644 && m != 0o755 {
-				fmt.Fprintf(&b, "f\x00%s\x00%o\x00", rel, m)
-			}
-		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) != 0:
-			fmt.Fprintf(&b, "p\x00%s\x00\x00", rel)
-		}
-		return nil
-	})
-	return []byte(b.String()), err
-}
-
-// keep puts the result where whoever waits looks for it.
-func (s *Served) keep(ctx context.Context, action remote.Digest, r *repb.ActionResult, good bool) error {
-	if good {
-		return s.Client.UpdateActionResult(ctx, action, r)
-	}
-	at := keptUnder(s.Client, action, "ended")
-	if _, err := s.Client.Upload(ctx, []remote.Blob{at}); err != nil {
-		return err
-	}
-	r.ExitCode = 0 // stores drop results of failures; the notes have it
-	return s.Client.UpdateActionResult(ctx, at.Digest, r)
 }

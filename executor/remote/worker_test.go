@@ -200,7 +200,7 @@ func (w *worker) execute(req *repb.ExecuteRequest) (*repb.ActionResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.layInputs(ctx, a, root); err != nil {
+	if _, err := s.layInputs(ctx, a, root); err != nil {
 		return nil, err
 	}
 	for _, o := range cmd.GetOutputPaths() {

@@ -266,7 +266,7 @@ func (c *capture) store(output, p string, fd int) (digest.Digest, unix.Stat_t, e
 		return digest.Digest{}, st, nil
 	}
 	if secret >= 0 {
-		c.problem(output, "%s holds a secret value at byte %d; it is stored masked", p, secret)
+		c.out.Problems = append(c.out.Problems, SecretProblem(output, p, secret))
 	}
 	if c.known != nil {
 		_ = c.known.Learn(p, d) // what it cannot learn is read next time
