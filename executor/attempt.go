@@ -18,19 +18,20 @@ import (
 
 // endedMsg is the one message a worker sends back for a node that was started.
 type endedMsg struct {
-	id       graph.NodeID
-	attempt  cache.Attempt // zero when none was made
-	verdict  cache.Verdict
-	found    bool  // another address or process made the attempt meanwhile
-	changed  bool  // a source changed before the start: decide again
-	damage   error // stored bytes that it was to start from are missing or damaged
-	asked    bool  // the outputs wait for a person's word
-	err      error // trouble of this machine
-	duration time.Duration
-	ran      bool        // its program ran, and what it left could not be captured
-	lost     bool        // it ran elsewhere, and nobody knows what became of it
-	end      agent.End   // what the agent's own words say
-	seen     cache.Usage // what was seen of its usage while it ran
+	id         graph.NodeID
+	found      bool          // another address or process made the attempt meanwhile
+	changed    bool          // a source changed before the start: decide again
+	asked      bool          // the outputs wait for a person's word
+	ran        bool          // its program ran, and what it left could not be captured
+	lost       bool          // it ran elsewhere, and nobody knows what became of it
+	attempt    cache.Attempt // zero when none was made
+	verdict    cache.Verdict
+	damage     error  // stored bytes that it was to start from are missing or damaged
+	err        error  // trouble of this machine
+	undeclared string // what it left or changed that is no output; "" for nothing
+	duration   time.Duration
+	end        agent.End   // what the agent's own words say
+	seen       cache.Usage // what was seen of its usage while it ran
 }
 
 // attempt carries out one attempt of a stale node, in the order of the semantics page: started, run,
@@ -196,9 +197,7 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	m.err = b.putInPlace(inst, dec, at)
 	b.reap(at)
 	m.attempt = *at
-	if undeclared != "" {
-		m.verdict.Warnings = append(slices.Clone(m.verdict.Warnings), undeclared)
-	}
+	m.undeclared = undeclared
 	return m
 }
 

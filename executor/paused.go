@@ -125,7 +125,8 @@ func (s *scheduler) takeAccount(m endedMsg, ran *lang.Profile) {
 func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
 	p := pause.Pause{Account: acc, Reason: event.PlainText(end.Message), Count: 1, Build: s.b.Build}
 	have := s.pauses[acc]
-	if have != nil {
+	limited := end.Class == agent.RateLimited
+	if have != nil && limited != have.Until.IsZero() { // a limit after an empty account is the first of its kind
 		p.Count = have.Count
 		if !s.admit.paused[acc] {
 			p.Count++ // attempts that were under way when the pause began say nothing new

@@ -75,9 +75,9 @@ type nodeState struct {
 	damaged  int                     // decisions repeated because of damaged bytes
 	doubted  bool                    // taken back, since a reader met damaged bytes
 	lost     uint8                   // attempts in this build that got lost elsewhere; small, since memory is counted by node
+	short    bool                    // it was stopped because a budget that it shares was spent
 	made     int                     // attempts in this build
 	stop     context.CancelCauseFunc // of a running one
-	short    bool                    // it was stopped because a budget that it shares was spent
 	placed   []cache.Output          // what is in place; nil: nothing yet
 	placedAt time.Time               // when it was
 }

@@ -80,6 +80,10 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	s.takeGood(inst.Profile, at.Outcome)
 	n.result.Ordinal, n.result.Outcome, n.result.Message = at.Ordinal, at.Outcome, at.Message
 	n.result.Warnings = m.verdict.Warnings
+	if m.undeclared != "" {
+		n.result.Warnings = append(slices.Clone(n.result.Warnings),
+			fmt.Sprintf("%s (`ufbuild show %s@%d --leftovers` lists them)", m.undeclared, inst.Address, s.number(m.id)))
+	}
 	switch {
 	case m.changed && n.redone < maxRedone && s.halted == "":
 		n.redone++
@@ -119,7 +123,7 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 	}
 	s.emit(event.Event{
 		Kind: event.AttemptEnded, Enforced: enforced, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal,
-		N:       s.b.View.Attempts(inst.Address) + n.made,
+		N:       s.number(m.id),
 		Outcome: string(at.Outcome), Message: at.Message, Duration: m.duration, Profile: at.Rung, CostUSD: costOf(at),
 	})
 	s.records.ended(inst.Address, at)
@@ -128,6 +132,11 @@ func (s *scheduler) report(m endedMsg, inst *lang.Instance) {
 		acc.Seen = m.seen
 		s.b.Account(acc)
 	}
+}
+
+// number is that of the last attempt of a node in its history.
+func (s *scheduler) number(id graph.NodeID) int {
+	return s.b.View.Attempts(s.graph.Node(id).Address) + s.nodes[id].made
 }
 
 // costOf is what an attempt cost; nil when nobody knows.

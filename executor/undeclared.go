@@ -7,7 +7,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 )
 
-// shownUndeclared is how many undeclared files are named; `ls --untracked` lists all.
+// shownUndeclared is how many undeclared files are named; `show --leftovers` lists all.
 const shownUndeclared = 3
 
 // undeclared says in one phrase which files an attempt that ended well left or changed that are no output; "" for none.
@@ -51,5 +51,5 @@ func holdToOutputs(store cache.CAS, sandbox string, c *cache.Captured) (warning 
 		c.Problems = append(c.Problems, words+"; under sandbox \"strict\" declare it, or put it below $TMPDIR")
 		return ""
 	}
-	return words + " (`ufbuild ls --untracked` lists them)"
+	return words
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
@@ -24,6 +25,12 @@ func Objects(log []byte) iter.Seq[[]byte] {
 func Object(line []byte) ([]byte, bool) {
 	line = bytes.TrimSpace(line)
 	return line, len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
+}
+
+// Decode reads a line that looks like one JSON object into v, and reports whether it was one.
+func Decode(line []byte, v any) bool {
+	b, ok := Object(line)
+	return ok && json.Unmarshal(b, v) == nil
 }
 
 // Prose returns the log without the lines that [Objects] yields: what a program says when it cannot

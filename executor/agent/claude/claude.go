@@ -9,7 +9,6 @@
 package claude
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -99,9 +98,8 @@ func newStream() *stream { return &stream{calls: map[string]*usage{}} }
 
 // Line implements agent.Meter.
 func (s *stream) Line(b []byte) {
-	b, ok := agent.Object(b)
 	var l line
-	if !ok || json.Unmarshal(b, &l) != nil {
+	if !agent.Decode(b, &l) {
 		return
 	}
 	if l.Session != "" {

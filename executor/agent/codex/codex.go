@@ -7,7 +7,6 @@
 package codex
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -91,9 +90,8 @@ func (Driver) Read(e agent.Ended) agent.End {
 
 // Line implements agent.Meter.
 func (s *stream) Line(b []byte) {
-	b, ok := agent.Object(b)
 	var l line
-	if !ok || json.Unmarshal(b, &l) != nil {
+	if !agent.Decode(b, &l) {
 		return
 	}
 	switch l.Type {

@@ -8,7 +8,6 @@
 package opencode
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -95,9 +94,8 @@ func (Driver) Read(e agent.Ended) agent.End {
 
 // Line implements agent.Meter.
 func (s *stream) Line(b []byte) {
-	b, ok := agent.Object(b)
 	var l line
-	if !ok || json.Unmarshal(b, &l) != nil {
+	if !agent.Decode(b, &l) {
 		return
 	}
 	if l.Session != "" {
