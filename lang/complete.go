@@ -99,14 +99,14 @@ func (in *inspector) complete(e hclsyntax.Expression, a Ask, d *taskDef) []Candi
 		}
 		switch s.kind {
 		case atRoot:
-			found = in.rootCandidates(s.bound, d, a.Template)
+			found = in.rootCandidates(s.bound, d, a)
 		case atName:
 			root, _ := splitName(s.text)
 			found = in.nameCandidates(root)
 		case atField:
 			found = fieldCandidates(s.from)
 		case atCall:
-			found = in.rootCandidates(s.bound, d, a.Template)
+			found = in.rootCandidates(s.bound, d, a)
 		}
 	}
 	c.check(e)
@@ -125,7 +125,7 @@ var rootDocs = map[string]string{
 // RootDoc says what a symbol is that an expression may begin with; "" for any other word.
 func RootDoc(name string) string { return rootDocs[name] }
 
-func (in *inspector) rootCandidates(bound []binding, d *taskDef, prompt bool) []Candidate {
+func (in *inspector) rootCandidates(bound []binding, d *taskDef, a Ask) []Candidate {
 	var list []Candidate
 	for i := len(bound) - 1; i >= 0; i-- {
 		if bound[i].name != "" {
@@ -141,8 +141,14 @@ func (in *inspector) rootCandidates(bound []binding, d *taskDef, prompt bool) []
 			}
 		}
 	}
-	if prompt {
+	if a.Template {
 		roots = append(roots, "vars")
+	}
+	if a.Test {
+		roots = []string{"local", "var"}
+		for _, q := range QuestionDocs() {
+			list = append(list, Candidate{Name: q.Name, Kind: "function", Type: q.Signature, Doc: q.Doc})
+		}
 	}
 	slices.Sort(roots)
 	for _, r := range roots {
@@ -152,8 +158,8 @@ func (in *inspector) rootCandidates(bound []binding, d *taskDef, prompt bool) []
 		f := &functionEntries[i]
 		list = append(list, Candidate{Name: f.name, Kind: "function", Type: f.signature(), Doc: f.doc})
 	}
-	if prompt {
-		list = append(list, Candidate{Name: "include", Kind: "function", Type: "include(path)", Doc: "The template of another file."})
+	if a.Template {
+		list = append(list, Candidate{Name: includeDoc.Name, Kind: "function", Type: includeDoc.Signature, Doc: includeDoc.Doc})
 	}
 	return list
 }

@@ -54,11 +54,18 @@ func functionNames() []string {
 // FunctionDoc is the documentation of one function of the campaign language.
 type FunctionDoc struct {
 	Name      string
-	Signature string // "lookup(inputMap, key, default)"; "…" after a parameter that may repeat
-	Doc       string // one sentence
-	Example   string // an expression
-	Result    string // what Example gives, as HCL text
+	Signature string   // "lookup(inputMap, key, default)"; "…" after a parameter that may repeat
+	Params    []string // as the signature has them
+	Doc       string   // one sentence
+	Example   string   // an expression
+	Result    string   // what Example gives, as HCL text
 }
+
+// includeDoc documents what only prompts may call.
+var includeDoc = FunctionDoc{Name: "include", Signature: "include(path)", Params: []string{"path"}, Doc: "The template of another file."}
+
+// IncludeDoc returns the documentation of include, which only prompts may call.
+func IncludeDoc() FunctionDoc { return includeDoc }
 
 // FunctionDocs returns the documentation of every function, sorted by name.
 func FunctionDocs() []FunctionDoc {
@@ -66,7 +73,7 @@ func FunctionDocs() []FunctionDoc {
 	for i := range functionEntries {
 		e := &functionEntries[i]
 		docs[i] = FunctionDoc{
-			Name: e.name, Signature: e.signature(), Doc: e.doc, Example: e.example, Result: e.result,
+			Name: e.name, Signature: e.signature(), Params: e.params(), Doc: e.doc, Example: e.example, Result: e.result,
 		}
 	}
 	return docs
@@ -74,15 +81,19 @@ func FunctionDocs() []FunctionDoc {
 
 // signature prints the name with its parameters.
 func (e *functionEntry) signature() string {
+	return e.name + "(" + strings.Join(e.params(), ", ") + ")"
+}
+
+// params lists the parameters.
+func (e *functionEntry) params() (params []string) {
 	fn := e.build(nil)
-	var params []string
 	for _, p := range fn.Params() {
 		params = append(params, p.Name)
 	}
 	if v := fn.VarParam(); v != nil {
 		params = append(params, v.Name+"…")
 	}
-	return e.name + "(" + strings.Join(params, ", ") + ")"
+	return params
 }
 
 // functionHints says what to use instead of functions that people know from elsewhere.

@@ -23,6 +23,7 @@ type Ask struct {
 	File     string // the file it stands in, as a slash path below the root
 	Task     string // the task it stands in; "" in a prompt and outside tasks
 	Template bool   // the text is that of a prompt, not an expression
+	Test     bool   // it stands in a test file, where only variables and locals mean something
 	Text     []byte
 	At       int // offset in Text
 }

@@ -71,16 +71,26 @@ func (r *testRunner) context(x *expression) *hcl.EvalContext {
 
 // question is a function of asserts. Lists come as tuples, so that they can be compared with [ … ].
 type question struct {
+	doc string
 	typ cty.Type
 	ask func(*testRunner, string) (cty.Value, error)
 }
 
+// QuestionDocs returns the documentation of the functions that only the asserts of tests have, sorted by name.
+func QuestionDocs() []FunctionDoc {
+	var docs []FunctionDoc
+	for _, name := range sortedKeys(questions) {
+		docs = append(docs, FunctionDoc{Name: name, Signature: name + "(name)", Params: []string{"name"}, Doc: questions[name].doc})
+	}
+	return docs
+}
+
 var questions = map[string]question{
-	"prompt":    {cty.String, (*testRunner).askPrompt},
-	"command":   {cty.DynamicPseudoType, (*testRunner).askCommand},
-	"env":       {cty.Map(cty.String), (*testRunner).askEnv},
-	"status":    {cty.String, (*testRunner).askStatus},
-	"instances": {cty.DynamicPseudoType, (*testRunner).askInstances},
+	"prompt":    {"The prompt that an instance would get.", cty.String, (*testRunner).askPrompt},
+	"command":   {"The words of the command that an instance would run.", cty.DynamicPseudoType, (*testRunner).askCommand},
+	"env":       {"The environment that an instance would get, by name.", cty.Map(cty.String), (*testRunner).askEnv},
+	"status":    {"What becomes of an instance: ok, failed or skipped.", cty.String, (*testRunner).askStatus},
+	"instances": {"The names of the instances of a task.", cty.DynamicPseudoType, (*testRunner).askInstances},
 }
 
 func (r *testRunner) function(q question) function.Function {

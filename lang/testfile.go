@@ -3,7 +3,9 @@ package lang
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -44,7 +46,7 @@ var mockSchema = &Block{
 	Name: "mock", Labels: 1, Many: true,
 	Doc: "What an instance left, or every instance of a task that no other mock names.",
 	Args: []Arg{
-		{Name: "status", Type: "string", Phase: PlanTime, Default: "ok", Doc: "ok, failed or skipped."},
+		{Name: "status", Type: "string", Phase: PlanTime, Default: "ok", Doc: "ok, failed or skipped.", Values: testStatuses},
 	},
 	Blocks: []*Block{{
 		Name: "output", Labels: 1, Many: true,
@@ -77,16 +79,19 @@ func TestFiles(root string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if !e.IsDir() && strings.HasSuffix(e.Name(), testExt) {
+		if !e.IsDir() && IsTestFile(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
 }
 
+// IsTestFile reports whether a file has the name of a test file.
+func IsTestFile(name string) bool { return strings.HasSuffix(name, testExt) }
+
 // ReadTests reads the tests of a campaign root, by file name, then position, and the text of every test
-// file.
-func ReadTests(root string) ([]*Test, []SourceFile, Diagnostics) {
+// file. Files of the overlay, by slash path below the root, count instead of those on disk.
+func ReadTests(root string, overlay map[string][]byte) ([]*Test, []SourceFile, Diagnostics) {
 	var r testReader
 	names, err := TestFiles(root)
 	if err != nil {
@@ -94,6 +99,13 @@ func ReadTests(root string) ([]*Test, []SourceFile, Diagnostics) {
 		return nil, nil, r.all()
 	}
 	src := newSources(filepath.Clean(root))
+	src.overlay = overlay
+	for name := range overlay {
+		if IsTestFile(name) && path.Base(name) == name && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
 	for _, f := range parseFiles(src, names, false) {
 		for _, d := range f.probs.list {
 			r.add(*d)

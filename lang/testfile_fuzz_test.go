@@ -22,7 +22,7 @@ func FuzzTestFile(f *testing.F) {
 	require.NoError(f, os.WriteFile(filepath.Join(dir, mainFile), []byte(testExample), 0o644))
 	f.Fuzz(func(t *testing.T, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "x.test.hcl"), []byte(text), 0o644))
-		tests, _, _ := ReadTests(dir)
+		tests, _, _ := ReadTests(dir, nil)
 		for _, one := range tests {
 			c, ds := Load(Options{Dir: dir, Vars: one.Vars, Preset: one.Preset})
 			if !ds.HasErrors() {

@@ -15,6 +15,9 @@ const (
 	statusSkipped = "skipped"
 )
 
+// testStatuses are what a mock may say of an instance.
+var testStatuses = []string{statusOK, statusFailed, statusSkipped}
+
 // RunTest renders what the asserts of a test ask about, with made-up results in place of what agents and
 // commands write; nothing is run. It returns what does not hold and what is wrong with the test. The
 // campaign must have been loaded with the test's variables and preset.
@@ -67,7 +70,7 @@ func (r *testRunner) readMock(n *node) {
 	if s := r.text(n.arg("status")); s != "" {
 		m.status = s
 	}
-	if !slices.Contains([]string{statusOK, statusFailed, statusSkipped}, m.status) {
+	if !slices.Contains(testStatuses, m.status) {
 		r.error("UF9302", n.arg("status").place, "status is %q; it must be ok, failed or skipped.", m.status)
 	}
 	r.outputs(n, t, m)

@@ -37,7 +37,7 @@ task "a" {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.test.hcl"), []byte("test \"t\" {\n assert {\n  condition = "+condition+"\n  error_message = \"no\"\n }\n}\n"), 0o644))
 		c, ds := Load(Options{Dir: dir})
 		require.Empty(t, ds)
-		tests, _, ds := ReadTests(dir)
+		tests, _, ds := ReadTests(dir, nil)
 		require.Empty(t, ds)
 		found := c.RunTest(tests[0])
 		require.Len(t, found, 1, condition)

@@ -63,7 +63,7 @@ func (a *app) test(names []string) error {
 	if err != nil {
 		return err
 	}
-	tests, files, problems := lang.ReadTests(base.campaign.Root)
+	tests, files, problems := lang.ReadTests(base.campaign.Root, nil)
 	base.problems = append(base.problems, problems...)
 	source := testSource(base, files)
 	if base.problems.HasErrors() {

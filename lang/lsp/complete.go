@@ -19,9 +19,12 @@ func (s *Session) Complete(file string, p Position) []CompletionItem {
 	}
 	c := completer{s: s, sp: sp, d: d, at: d.offset(p)}
 	c.word = d.word(c.at)
-	if campaignFile(file) {
-		c.campaign()
-	} else if promptFile(file) {
+	switch kind := kindOf(d); {
+	case kind == campaignKind, kind == testKind:
+		c.blocks()
+	case kind == valuesKind:
+		c.values()
+	case promptFile(file):
 		c.prompt()
 	}
 	for i := range c.items {
@@ -30,8 +33,7 @@ func (s *Session) Complete(file string, p Position) []CompletionItem {
 	return c.items
 }
 
-// campaignFile reports whether a file holds blocks of a campaign. Test files and files of variables are
-// HCL too, with blocks of their own.
+// campaignFile reports whether a file holds blocks of a campaign.
 func campaignFile(file string) bool {
 	name := filepath.Base(file)
 	return name == "campaign.hcl" || strings.HasSuffix(name, ".campaign.hcl")
@@ -63,10 +65,17 @@ func (c *completer) insert(from int, item CompletionItem, text string) *Completi
 	return &c.items[len(c.items)-1]
 }
 
-func (c *completer) campaign() {
+// blocks completes in a campaign file or a test file.
+func (c *completer) blocks() {
 	ctx := contextAt(c.d.text, c.at, false)
-	schema := schemaAt(ctx.path())
+	schema := schemaAt(schemaOf(c.d.path), ctx.path())
+	test := lang.IsTestFile(c.d.path)
 	switch top := ctx.top(); {
+	case test && top.kind == inQuote && ctx.body().arg == "":
+		c.testLabel(ctx)
+	case test && top.kind == inQuote && c.testString(ctx):
+	case test && top.kind == inObject && ctx.body().arg == "variables":
+		c.variables(nil)
 	case top.kind == inQuote && ctx.body().arg != "":
 		c.inString(ctx, schema)
 	case top.kind == inQuote, top.kind == inHeredoc:
@@ -95,8 +104,7 @@ func (c *completer) prompt() {
 }
 
 // schemaAt follows block types from the top of a file; nil for blocks that are not there.
-func schemaAt(path []string) *lang.Block {
-	b := lang.Schema()
+func schemaAt(b *lang.Block, path []string) *lang.Block {
 	for _, kind := range path {
 		next, ok := b.Block(kind)
 		if !ok {
@@ -235,7 +243,7 @@ func (c *completer) expression(ctx *context) {
 	if !ok {
 		return
 	}
-	ask := lang.Ask{File: c.sp.rel(c.d.path), Task: ctx.owner("task"), Template: ctx.prompt, Text: text, At: at}
+	ask := lang.Ask{File: c.sp.rel(c.d.path), Task: ctx.owner("task"), Template: ctx.prompt, Test: lang.IsTestFile(c.d.path), Text: text, At: at}
 	for _, one := range c.sp.sound.Complete(ask) {
 		item := c.add(one.Name, candidateKind(one.Kind), one.Type, one.Doc)
 		if one.Kind == "function" {

@@ -37,6 +37,8 @@ type frame struct {
 	colon     bool   // a for expression has its colon
 	arrow     bool   // and its =>
 	questions int    // conditions without their colon
+	call      string // of parentheses: the function before them; "" for none
+	commas    int    // what ends a part of it so far
 	marker    string // of a heredoc
 	first     bool   // nothing was read in it yet
 }
@@ -163,7 +165,7 @@ func (c *context) take(t *hclsyntax.Token) {
 	case hclsyntax.TokenOBrack:
 		c.push(frame{kind: inList, start: end})
 	case hclsyntax.TokenOParen:
-		c.push(frame{kind: inParen, start: end})
+		c.push(frame{kind: inParen, start: end, call: c.wordBefore(t.Range.Start.Byte)})
 	case hclsyntax.TokenOBrace:
 		c.openBrace(end)
 	case hclsyntax.TokenCBrack:
@@ -187,6 +189,15 @@ func (c *context) take(t *hclsyntax.Token) {
 	}
 }
 
+// wordBefore is the name that ends at an offset of the prefix; "" for none.
+func (c *context) wordBefore(end int) string {
+	start := end
+	for start > 0 && nameByte(c.prefix[start-1]) {
+		start--
+	}
+	return string(c.prefix[start:end])
+}
+
 // takeWord reads a token that opens and closes nothing.
 func (c *context) takeWord(t *hclsyntax.Token) {
 	top := c.top()
@@ -204,6 +215,8 @@ func (c *context) takeWord(t *hclsyntax.Token) {
 		} else {
 			top.colon = true
 		}
+	case hclsyntax.TokenComma:
+		top.commas++
 	case hclsyntax.TokenFatArrow:
 		top.arrow = true
 	case hclsyntax.TokenIdent:

@@ -1,5 +1,5 @@
 // Package lsp is what an editor can ask about campaigns: diagnostics as somebody types, completion, hover,
-// definition, references, rename, symbols, semantic tokens, formatting and fixes. It knows nothing of how
+// signatures, definition, references, rename, symbols, semantic tokens, formatting and fixes. It knows nothing of how
 // questions arrive.
 //
 // # The nouns

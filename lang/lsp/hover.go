@@ -21,8 +21,8 @@ func (s *Session) Hover(file string, p Position) *Hover {
 			return &Hover{Markdown: text, Range: d.place(o.Range)}
 		}
 	}
-	if campaignFile(file) {
-		return schemaHover(d, at)
+	if schema := schemaOf(file); schema != nil {
+		return schemaHover(d, schema, at)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func outputDoc(t *lang.Task, name string) []string {
 }
 
 // schemaHover is the documentation of the argument or block whose name is at an offset.
-func schemaHover(d *document, at int) *Hover {
+func schemaHover(d *document, root *lang.Block, at int) *Hover {
 	start, end := d.word(at), at
 	for end < len(d.text) && nameByte(d.text[end]) {
 		end++
@@ -226,7 +226,7 @@ func schemaHover(d *document, at int) *Hover {
 	}
 	name := string(d.text[start:end])
 	ctx := contextAt(d.text, start, false)
-	schema := schemaAt(ctx.path())
+	schema := schemaAt(root, ctx.path())
 	if schema == nil || ctx.top().kind != inBody || ctx.body().arg != "" || len(ctx.line) > 0 {
 		return nil
 	}

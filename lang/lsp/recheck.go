@@ -19,7 +19,7 @@ func (s *Session) Quick() (all []FileDiagnostics, ok bool) {
 			continue
 		}
 		var r *lang.Rechecked
-		if sp.dirty && !sp.whole {
+		if sp.dirty && !sp.whole && !s.editedBeside(sp) {
 			r, _ = lang.Recheck(s.options(sp), slices.Sorted(maps.Keys(sp.edited)))
 		}
 		if r == nil {
@@ -36,6 +36,16 @@ func (s *Session) Quick() (all []FileDiagnostics, ok bool) {
 	return all, ok
 }
 
+// editedBeside reports whether a file was edited that is no part of the campaign but tried with it.
+func (s *Session) editedBeside(sp *space) bool {
+	for file := range sp.edited {
+		if d := s.docs[sp.abs(file)]; d != nil && (kindOf(d) == testKind || kindOf(d) == valuesKind) {
+			return true
+		}
+	}
+	return false
+}
+
 // merged is what a quick look found together with what it did not look at.
 func (sp *space) merged(s *Session, r *lang.Rechecked) lang.Diagnostics {
 	moves := map[string]move{}
@@ -49,7 +59,7 @@ func (sp *space) merged(s *Session, r *lang.Rechecked) lang.Diagnostics {
 			all = append(all, moved)
 		}
 	}
-	for _, d := range sp.drawn {
+	for _, d := range slices.Concat(sp.drawn, sp.aside) {
 		if moved, ok := moveDiagnostic(moves, d); ok {
 			all = append(all, moved)
 		}

@@ -27,11 +27,13 @@ type space struct {
 	root    string
 	file    string // absolute path when the campaign has no campaign.hcl on disk; else ""
 	memory  lang.Memory
-	dirty   bool // something changed since the load
+	trials  lang.Memory // of loads with the values of a test or of a file of variables
+	dirty   bool        // something changed since the load
 	current *lang.Campaign
 	sound   *lang.Campaign          // the last one whose files all parsed
 	found   lang.Diagnostics        // of lang
 	drawn   lang.Diagnostics        // of Session.Check
+	aside   lang.Diagnostics        // of open files that are no part of the campaign; only Diagnose looks
 	edited  map[string]bool         // files that were edited since the load, as the campaign names them
 	whole   bool                    // more than that happened since
 	untold  bool                    // something changed since diagnostics were handed out
@@ -164,7 +166,7 @@ var syntaxCodes = []string{"UF1000", "UF1002", "UF1003", "UF1004", "UF1006", "UF
 
 func (s *Session) load(sp *space) {
 	c, ds := lang.Load(s.options(sp))
-	sp.current, sp.found, sp.drawn = c, ds, nil
+	sp.current, sp.found, sp.drawn, sp.aside = c, ds, nil, nil
 	if s.Check != nil {
 		sp.drawn = s.Check(c)
 	}
@@ -244,6 +246,7 @@ func (s *Session) Diagnose() []FileDiagnostics {
 		if sp.dirty {
 			s.load(sp)
 		}
+		sp.aside = s.beside(sp)
 		for _, f := range s.diagnose(sp, sp.all()) {
 			if told, ok := sp.quick[f.Path]; !ok || !reflect.DeepEqual(told, f.Diagnostics) {
 				all = append(all, f)
@@ -256,7 +259,7 @@ func (s *Session) Diagnose() []FileDiagnostics {
 
 // all is what the last load found.
 func (sp *space) all() lang.Diagnostics {
-	found := slices.Concat(sp.found, sp.drawn)
+	found := slices.Concat(sp.found, sp.drawn, sp.aside)
 	found.Sort()
 	return found
 }

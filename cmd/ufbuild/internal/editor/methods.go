@@ -3,6 +3,7 @@ package editor
 import (
 	"context"
 	"encoding/json"
+	"unicode/utf16"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -32,6 +33,7 @@ var methods = map[string]method{
 
 	"textDocument/completion":          at((*Server).complete),
 	"textDocument/hover":               at((*Server).hover),
+	"textDocument/signatureHelp":       at((*Server).signature),
 	"textDocument/definition":          at((*Server).definition),
 	"textDocument/documentHighlight":   at((*Server).highlight),
 	"textDocument/prepareRename":       at((*Server).prepareRename),
@@ -87,6 +89,13 @@ func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, err
 						Snippets bool `json:"snippetSupport"`
 					} `json:"completionItem"`
 				} `json:"completion"`
+				Signature struct {
+					Information struct {
+						Parameter struct {
+							Offsets bool `json:"labelOffsetSupport"`
+						} `json:"parameterInformation"`
+					} `json:"signatureInformation"`
+				} `json:"signatureHelp"`
 			} `json:"textDocument"`
 		} `json:"capabilities"`
 	}](params)
@@ -94,6 +103,7 @@ func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, err
 		return nil, err
 	}
 	s.snippets = p.Capabilities.TextDocument.Completion.Item.Snippets
+	s.offsets = p.Capabilities.TextDocument.Signature.Information.Parameter.Offsets
 	s.watching = p.Capabilities.Workspace.Watched.Dynamic
 	const incremental = 2
 	return map[string]any{
@@ -103,6 +113,7 @@ func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, err
 			"textDocumentSync":           map[string]any{"openClose": true, "change": incremental, "save": map[string]any{"includeText": false}},
 			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\"", "/", "{", "[", "="}},
 			"hoverProvider":              true,
+			"signatureHelpProvider":      map[string]any{"triggerCharacters": []string{"(", ","}},
 			"definitionProvider":         true,
 			"referencesProvider":         true,
 			"documentHighlightProvider":  true,
@@ -182,6 +193,25 @@ func (s *Server) hover(file string, p lsp.Position) (any, error) {
 		return nil, nil
 	}
 	return map[string]any{"contents": wireMarkup{"markdown", h.Markdown}, "range": h.Range}, nil
+}
+
+func (s *Server) signature(file string, p lsp.Position) (any, error) {
+	g := s.Session.Signature(file, p)
+	if g == nil {
+		return nil, nil
+	}
+	params := []map[string]any{}
+	for _, place := range g.Params {
+		var label any = place
+		if !s.offsets {
+			units := utf16.Encode([]rune(g.Label))
+			label = string(utf16.Decode(units[place[0]:place[1]]))
+		}
+		params = append(params, map[string]any{"label": label})
+	}
+	return map[string]any{"activeSignature": 0, "activeParameter": g.Active, "signatures": []any{
+		map[string]any{"label": g.Label, "documentation": g.Doc, "parameters": params},
+	}}, nil
 }
 
 func (s *Server) definition(file string, p lsp.Position) (any, error) {

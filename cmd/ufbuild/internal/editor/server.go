@@ -23,6 +23,7 @@ type Server struct {
 	queue    chan *jsonrpc2.Request
 	uris     map[string]string // how the editor writes the address of an open file
 	snippets bool              // the editor knows snippets
+	offsets  bool              // the editor takes the place of a parameter in a signature instead of its name
 	watching bool              // the editor can be asked to tell of changes on disk
 	shutdown bool
 }

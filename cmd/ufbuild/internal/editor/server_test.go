@@ -170,6 +170,46 @@ func TestServerTellsInTwoSteps(t *testing.T) {
 	require.Contains(t, found[0], `UF2002 No task named "first" is declared`)
 }
 
+// TestServerSignature asks for the parameters of a function, by their names and, of a newer editor, by their places.
+func TestServerSignature(t *testing.T) {
+	const text = "locals {\n  a = lookup({}, \n}\n"
+	for support, want := range map[bool]string{false: `{"label":"key"}`, true: `{"label":[17,20]}`} {
+		file := filepath.Join(t.TempDir(), "campaign.hcl")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		doc := object{"uri": "file://" + file, "text": text, "languageId": "ufbuild", "version": 1}
+		c := connect(t)
+		hello := c.call("initialize", object{"capabilities": object{"textDocument": object{"signatureHelp": object{
+			"signatureInformation": object{"parameterInformation": object{"labelOffsetSupport": support}}}}}})
+		require.Contains(t, string(hello), `"signatureHelpProvider":{"triggerCharacters":["(",","]}`)
+		c.notify("textDocument/didOpen", object{"textDocument": doc})
+		help := string(c.call("textDocument/signatureHelp", object{"textDocument": doc, "position": object{"line": 1, "character": 17}}))
+		require.Contains(t, help, `"label":"lookup(inputMap, key, default)"`)
+		require.Contains(t, help, `"activeParameter":1`)
+		require.Contains(t, help, want)
+		require.Equal(t, "null", string(c.call("textDocument/signatureHelp", object{"textDocument": doc, "position": object{"line": 0, "character": 2}})))
+	}
+}
+
+// TestServerTriesTests tells of a test that fails, and of a value that no variable takes.
+func TestServerTriesTests(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.hcl"), []byte(campaign), 0o644))
+	c := connect(t)
+	c.call("initialize", object{"capabilities": object{}})
+	for name, text := range map[string]string{
+		"campaign.test.hcl": "test \"t\" {\n  assert {\n    condition     = status(\"second\") == \"failed\"\n    error_message = \"it would run\"\n  }\n}\n",
+		"more.vars.hcl":     "depth = 3\n",
+	} {
+		c.notify("textDocument/didOpen", object{"textDocument": object{"uri": "file://" + filepath.Join(dir, name), "text": text, "languageId": "ufbuild", "version": 1}})
+		_, found := c.next()
+		require.Len(t, found, 1, name)
+		require.Regexp(t, "UF9301 it would run|UF9001 No variable named \"depth\"", found[0])
+		c.notify("textDocument/didClose", object{"textDocument": object{"uri": "file://" + filepath.Join(dir, name)}})
+		_, found = c.next()
+		require.Empty(t, found, "it is closed")
+	}
+}
+
 // TestServerKeepsGoing is told what it does not know: each gets its error, and the next is answered.
 func TestServerKeepsGoing(t *testing.T) {
 	c := connect(t)
