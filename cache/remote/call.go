@@ -104,7 +104,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func Transient(err error) bool {
 	switch codeOf(err) {
 	case codes.Unavailable, codes.ResourceExhausted:
-		return true
+		return !ofTLS(err)
 	}
 	return false
 }

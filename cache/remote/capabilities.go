@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -139,7 +140,17 @@ func tell(err error) error {
 	if s.Code() == codes.NotFound {
 		return fmt.Errorf("%w: %s", ErrNotFound, s.Message())
 	}
-	return &StatusError{Code: s.Code().String(), Message: s.Message(), err: err}
+	return &StatusError{Code: s.Code().String(), Message: plainly(s.Message()), err: err}
+}
+
+// plainly takes an error of a connection out of the words that gRPC puts around it.
+func plainly(message string) string {
+	if quoted, ok := strings.CutPrefix(message, "connection error: desc = "); ok {
+		if inner, err := strconv.Unquote(quoted); err == nil {
+			return strings.TrimPrefix(inner, "transport: ")
+		}
+	}
+	return message
 }
 
 // StatusError is what a server, or the connection to it, answered instead of a result.

@@ -65,7 +65,7 @@ func Dial(ctx context.Context, address string, o Options) (*Client, error) {
 	c.ac = repb.NewActionCacheClient(c.conn)
 	c.stream = bytestream.NewByteStreamClient(c.conn)
 	if err := c.negotiate(ctx); err != nil {
-		return nil, fmt.Errorf("dial %s: %w", e.target, joinClose(err, c.conn))
+		return nil, fmt.Errorf("dial %s: %w%s", e.target, joinClose(err, c.conn), e.hint(err))
 	}
 	return c, nil
 }

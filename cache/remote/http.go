@@ -101,7 +101,19 @@ func again(err error) bool {
 		return e.status == http.StatusServiceUnavailable || e.status == http.StatusTooManyRequests || e.status == http.StatusBadGateway || e.status == http.StatusGatewayTimeout
 	}
 	var u *url.Error
-	return errors.As(err, &u) && !u.Timeout()
+	return errors.As(err, &u) && !u.Timeout() && !ofTLS(err)
+}
+
+// hint says what to do about a request that failed; "" when nothing better is known than the error.
+func (h *httpConn) hint(err error) string {
+	var e *httpError
+	if !errors.As(err, &e) {
+		return endpoint{secure: strings.HasPrefix(h.base, "https://")}.hint(err)
+	}
+	if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
+		return credentialHint
+	}
+	return ""
 }
 
 func (h *httpConn) once(ctx context.Context, method, name string, size int64, body func() (io.ReadCloser, error)) (*http.Response, error) {
@@ -187,7 +199,7 @@ func (h *httpConn) findMissing(ctx context.Context, digests []Digest) ([]Digest,
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("ask which blobs the remote lacks: %w", err)
+			return fmt.Errorf("ask which blobs the remote lacks: %w%s", err, h.hint(err))
 		}
 		return resp.Body.Close()
 	})
@@ -212,7 +224,7 @@ func (h *httpConn) Upload(ctx context.Context, blobs []Blob) (Sent, error) {
 	}
 	return sent, parallel(ctx, missing, func(ctx context.Context, d Digest) error {
 		if err := h.put(ctx, "/cas/"+d.Hex(), d.Size, by[d].reader); err != nil {
-			return fmt.Errorf("upload blob %s: %w", d, err)
+			return fmt.Errorf("upload blob %s: %w%s", d, err, h.hint(err))
 		}
 		return nil
 	})
@@ -271,7 +283,7 @@ const maxResult = 256 << 20
 func (h *httpConn) GetActionResult(ctx context.Context, action Digest, _ ...string) (*repb.ActionResult, error) {
 	resp, err := h.do(ctx, http.MethodGet, "/ac/"+action.Hex(), 0, nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask the action cache for %s: %w", action, err)
+		return nil, fmt.Errorf("ask the action cache for %s: %w%s", action, err, h.hint(err))
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResult))
 	if err = errors.Join(err, resp.Body.Close()); err != nil {

@@ -1,17 +1,11 @@
 package remote
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
-
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 )
 
 // Header is sent with every call; its value may be a credential and is in no error and no log.
@@ -86,44 +80,4 @@ func cleanURLError(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// TLS returns the configuration that CA, Cert and Key describe for a host.
-func (o Options) TLS(host string) (*tls.Config, error) {
-	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	if o.CA != "" {
-		pem, err := os.ReadFile(o.CA)
-		if err != nil {
-			return nil, fmt.Errorf("read certificates of the remote: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read certificates of the remote: there is none in %s", o.CA)
-		}
-	}
-	if (o.Cert == "") != (o.Key == "") {
-		return nil, fmt.Errorf("read certificate for the remote: a certificate and its key come together")
-	}
-	if o.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
-		if err != nil {
-			return nil, fmt.Errorf("read certificate for the remote: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
-}
-
-func (o Options) credentials(e endpoint) (credentials.TransportCredentials, error) {
-	if e.secure {
-		c, err := o.TLS(e.host)
-		if err != nil {
-			return nil, err
-		}
-		return credentials.NewTLS(c), nil
-	}
-	if o.CA != "" || o.Cert != "" || o.Key != "" {
-		return nil, fmt.Errorf("dial %s: certificates are of no use on a plain connection\nhint: write grpcs:// instead of grpc://", e.target)
-	}
-	return insecure.NewCredentials(), nil
 }

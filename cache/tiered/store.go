@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,7 +87,11 @@ func (s *Store) giveUp(err error, what ...*bool) {
 		*w = true
 	}
 	s.mu.Unlock()
-	s.tell(err.Error() + "; going on without it")
+	text, hint, found := strings.Cut(err.Error(), "\n") // the warning is one line, with what to do about it at its end
+	if text += "; going on without it"; found {
+		text += "; " + hint
+	}
+	s.tell(text)
 }
 
 func (s *Store) tell(text string) {

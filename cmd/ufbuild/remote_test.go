@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"sync"
 
@@ -34,6 +35,8 @@ var faultWords = map[string]remotetest.Faults{
 // remoteServer is the command "remote" of scripts:
 //
 //	remote start NAME [sha256|http]   starts a server and puts its address into the variable NAME
+//	remote start NAME tls             the same for one that asks for a certificate and for the header x-api-key: s3cret; the
+//	                                  directory NAME_CERTS has ca.pem, and ann.pem with ann.key
 //	remote is NAME WORD               makes it good, full, wrong, lose, version, hang, killed or restarted
 //	[!] remote heard NAME TEXT        wants that TEXT was sent to it
 func remoteServer(ts *testscript.TestScript, neg bool, args []string) {
@@ -68,7 +71,17 @@ func startRemote(ts *testscript.TestScript, id, name, kind string) {
 		s.http = h
 		ts.Setenv(name, h.URL+"/cache")
 	} else {
-		s.grpc = remotetest.New(remotetest.Options{SHA256: kind == "sha256", Zstd: kind != "sha256"})
+		o := remotetest.Options{SHA256: kind == "sha256", Zstd: kind != "sha256"}
+		if kind == "tls" {
+			dir := ts.MkAbs(name + "-certs")
+			ts.Check(os.Mkdir(dir, 0o700))
+			a := remotetest.NewAuthority(dir)
+			cert, key := a.Issue("server", "127.0.0.1")
+			a.Issue("ann")
+			o.TLS, o.Key = remotetest.Serving(cert, key, a), "s3cret"
+			ts.Setenv(name+"_CERTS", dir)
+		}
+		s.grpc = remotetest.New(o)
 		ts.Defer(s.grpc.Kill)
 		ts.Setenv(name, s.grpc.URL())
 	}

@@ -3,6 +3,7 @@ package remotetest
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +76,9 @@ func (s *Server) enter(ctx context.Context, method string) error {
 	}
 	if len(md.Get("build.bazel.remote.execution.v2.requestmetadata-bin")) != 1 {
 		return status.Error(codes.InvalidArgument, "a call needs RequestMetadata")
+	}
+	if s.Key != "" && !slices.Equal(md.Get("x-api-key"), []string{s.Key}) {
+		return status.Error(codes.Unauthenticated, "no key, or a wrong one")
 	}
 	if f.Before != nil {
 		f.Before(method)

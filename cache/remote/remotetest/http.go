@@ -1,6 +1,7 @@
 package remotetest
 
 import (
+	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +35,17 @@ func NewHTTP() (h *HTTP, stop func()) {
 	s := httptest.NewServer(h)
 	h.URL = s.URL
 	return h, s.Close
+}
+
+// StartHTTPS is StartHTTP for a server that speaks TLS.
+func StartHTTPS(t testing.TB, c *tls.Config) *HTTP {
+	h := &HTTP{files: map[string][]byte{}}
+	s := httptest.NewUnstartedServer(h)
+	s.TLS = c
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	h.URL = s.URL
+	return h
 }
 
 // Answer makes it answer everything with a status; 0 makes it good again.

@@ -3,6 +3,7 @@ package remotetest
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
@@ -24,11 +26,13 @@ import (
 // Options say what the server offers. The zero value offers BLAKE3 and SHA256 without compression.
 type Options struct {
 	Functions []repb.DigestFunction_Value
-	SHA256    bool  // in place of Functions: SHA256 alone
-	MaxBatch  int64 // as announced; 0 announces none
-	Zstd      bool  // in streams
-	ZstdBatch bool  // in batches
-	Deaf      bool  // it keeps nothing of what it hears, for benchmarks
+	SHA256    bool        // in place of Functions: SHA256 alone
+	MaxBatch  int64       // as announced; 0 announces none
+	Zstd      bool        // in streams
+	ZstdBatch bool        // in batches
+	Deaf      bool        // it keeps nothing of what it hears, for benchmarks
+	TLS       *tls.Config // nil: it speaks plainly
+	Key       string      // a call needs it in the header x-api-key; "" asks for none
 	Execution *repb.ExecutionCapabilities
 	// Services registers further services on each (re)start.
 	Services func(*grpc.Server)
@@ -73,7 +77,12 @@ func New(o Options) *Server {
 }
 
 // URL is the address for a client.
-func (s *Server) URL() string { return "grpc://" + s.addr }
+func (s *Server) URL() string {
+	if s.TLS != nil {
+		return "grpcs://" + s.addr
+	}
+	return "grpc://" + s.addr
+}
 
 // Kill ends the server at once; connections break.
 func (s *Server) Kill() {
@@ -98,7 +107,11 @@ func (s *Server) Restart() {
 		panic(err)
 	}
 	s.addr = l.Addr().String()
-	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.streamed))
+	options := []grpc.ServerOption{grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.streamed)}
+	if s.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(s.TLS.Clone())))
+	}
+	s.grpc = grpc.NewServer(options...)
 	repb.RegisterCapabilitiesServer(s.grpc, s)
 	repb.RegisterContentAddressableStorageServer(s.grpc, (*cas)(s))
 	repb.RegisterActionCacheServer(s.grpc, (*actions)(s))
