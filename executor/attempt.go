@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -305,8 +304,8 @@ func (b *Builder) reap(at *cache.Attempt) {
 	}
 }
 
-// keepVerdicts appends what judging again gave, and nothing else.
-func (b *Builder) keepVerdicts(dec *Decision) error {
+// keepVerdicts appends what judging again gave, and nothing else, and shares what it found good.
+func (b *Builder) keepVerdicts(inst *lang.Instance, dec *Decision) error {
 	for _, r := range dec.Records {
 		if r.Kind != cache.KindVerdict {
 			continue
@@ -315,6 +314,7 @@ func (b *Builder) keepVerdicts(dec *Decision) error {
 			return err
 		}
 	}
+	b.shareDecided(inst, dec)
 	return nil
 }
 
@@ -328,9 +328,7 @@ func (b *Builder) settleDecision(inst *lang.Instance, dec *Decision) error {
 			return err
 		}
 	}
-	if dec.Answer == Fresh && slices.ContainsFunc(dec.Records, func(r cache.Record) bool { return r.Kind == cache.KindEnded }) {
-		b.share(inst, &dec.Attempt, true) // its builder died before it could
-	}
+	b.shareDecided(inst, dec)
 	if dec.Answer != Fresh || len(dec.Differ) == 0 {
 		return nil
 	}

@@ -56,7 +56,7 @@ func (s *scheduler) keepDecision(q *question, dec *Decision) (err error) {
 		s.b.noteVersion(dec)
 	}
 	if s.recheck {
-		err = s.b.keepVerdicts(dec)
+		err = s.b.keepVerdicts(q.inst, dec)
 	}
 	return err
 }

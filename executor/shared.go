@@ -83,11 +83,18 @@ func fitsTree(spec OutputSpec, o cache.Output, cas cache.CAS) error {
 }
 
 // share lets other machines have an attempt that was found good. What a person still has to approve goes too: whoever takes it
-// asks a person of their own.
+// asks a person of their own. What the attempt ended as does not count: a contract that was edited since may have made it good.
 func (b *Builder) share(inst *lang.Instance, at *cache.Attempt, good bool) {
-	if b.Shared != nil && good && inst.Cache && (at.Outcome == cache.OK || at.Outcome == cache.Partial || at.State == cache.CapturedState) {
+	if b.Shared != nil && good && inst.Cache && at.Captured != nil && len(at.Captured.Problems) == 0 {
 		b.Shared.Publish(*at)
 	}
+}
+
+// shareDecided shares an attempt that a decision found good just now: by a contract that was edited, by judging again, or since
+// its builder died before it could.
+func (b *Builder) shareDecided(inst *lang.Instance, dec *Decision) {
+	news := slices.ContainsFunc(dec.Records, func(r cache.Record) bool { return r.Kind == cache.KindEnded || r.Kind == cache.KindVerdict })
+	b.share(inst, &dec.Attempt, news && (dec.Answer == Fresh && dec.Verdict.Pass || dec.Answer == Asked))
 }
 
 // Notice tells the user something of a build that runs. It may be called from any goroutine until Run returns.

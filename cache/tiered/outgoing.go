@@ -40,7 +40,8 @@ func (o *outgoing) stop() {
 	o.all.Wait()
 }
 
-// Publish sends an attempt to the shared store, in the background. Attempts that came from there, and those without anything
+// Publish sends an attempt that was found good to the shared store, in the background; there it is one that ended well, whatever
+// was thought of it here before. Attempts that came from there, and those without anything
 // to show, are left out.
 func (s *Store) Publish(at cache.Attempt) {
 	if !s.opts.Write || s.opts.Virtual || at.From != nil || at.Captured == nil {
@@ -94,7 +95,7 @@ func (s *Store) send(ctx context.Context, k cache.Key, ordinal int) {
 	}
 	name := noteName(k, ordinal)
 	for _, a := range attempts {
-		if a.Ordinal != ordinal || a.Discarded != nil || a.Captured == nil || a.Outcome != cache.OK && a.Outcome != cache.Partial {
+		if a.Ordinal != ordinal || a.Discarded != nil || a.Captured == nil {
 			continue
 		}
 		shared := s.connect(ctx)
@@ -102,6 +103,9 @@ func (s *Store) send(ctx context.Context, k cache.Key, ordinal int) {
 			return
 		}
 		e := cache.ShareAttempt(a, OriginOf(a), s.opts.Producer)
+		if e.Outcome != cache.OK && e.Outcome != cache.Partial { // found good since: who takes it judges it again
+			e.Outcome, e.Message = cache.OK, ""
+		}
 		switch err := shared.Publish(ctx, e, s.Store); {
 		case err == nil:
 		case ctx.Err() != nil:

@@ -95,12 +95,18 @@ var (
 // attempt makes attempt n in a store, good and with one output.
 func attempt(t *testing.T, s cache.Store, n int, text string) cache.Attempt {
 	t.Helper()
+	return attemptThat(t, s, n, text, cache.OK, "")
+}
+
+// attemptThat makes one that ended in some way.
+func attemptThat(t *testing.T, s cache.Store, n int, text string, ended cache.Outcome, message string) cache.Attempt {
+	t.Helper()
 	d, err := cache.PutBytes(s, []byte(text))
 	require.NoError(t, err)
 	for _, r := range []cache.Record{
 		cache.StartedRecord(cache.Attempt{Key: k, Ordinal: n, Address: "task.a", Build: "b" + text, Campaign: "/c"}),
 		cache.CapturedRecord(k, n, cache.Captured{Outputs: []cache.Output{{Name: "o", Exists: true, Digest: d, Mode: 0o644}}}),
-		cache.EndedRecord(k, n, cache.OK, "", time.Time{}),
+		cache.EndedRecord(k, n, ended, message, time.Time{}),
 	} {
 		require.NoError(t, s.Append(r))
 	}
@@ -345,4 +351,17 @@ func TestAStoppedBuildIsNoTrouble(t *testing.T) {
 	})
 	require.False(t, m.Fetch(ctx, ask))
 	require.Empty(t, m.warnings())
+}
+
+// TestFoundGoodLater: an attempt that ended badly and was found good since is one that ended well, to others.
+func TestFoundGoodLater(t *testing.T) {
+	server := remotetest.Start(t, remotetest.Options{})
+	a, b := newMachine(t, mem.New(""), server.URL(), nil), newMachine(t, mem.New(""), server.URL(), nil)
+	publish(t, a, attemptThat(t, a.local, 1, "one", cache.Rejected, "contract: too few"))
+	require.True(t, b.Fetch(t.Context(), ask))
+	all, err := b.local.Attempts(k)
+	require.NoError(t, err)
+	require.Equal(t, cache.OK, all[0].Outcome)
+	require.Empty(t, all[0].Message)
+	require.Empty(t, append(a.warnings(), b.warnings()...))
 }

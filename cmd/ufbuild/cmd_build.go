@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/tiered"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/contract"
@@ -189,7 +190,8 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	defer a.stop.onKill(nil)
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
-	if err := s.reachRemote(&f.remote, build, false, func(text string) { b.Notice(text) }, func(text string) { b.Notice("warning: " + text) }); err != nil {
+	use := tiered.Options{Read: true, Say: func(text string) { b.Notice(text) }, Tell: func(text string) { b.Notice("warning: " + text) }}
+	if err := s.reachRemote(&f.remote, build, use); err != nil {
 		return err
 	}
 	b = s.builder(build, f, j, work, runner)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache/tiered"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
@@ -61,7 +62,8 @@ func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool, us
 	if err != nil {
 		return err
 	}
-	if err := s.reachRemote(&r, "", true, func(text string) { fmt.Fprintln(a.err, text) }, func(text string) { a.warn(errors.New(text)) }); err != nil {
+	use := tiered.Options{Read: true, Virtual: true, Say: func(text string) { fmt.Fprintln(a.err, text) }, Tell: func(text string) { a.warn(errors.New(text)) }}
+	if err := s.reachRemote(&r, "", use); err != nil {
 		return err
 	}
 	sum, err := s.planAimed(sel)

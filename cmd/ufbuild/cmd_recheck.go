@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache/tiered"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
@@ -16,25 +17,28 @@ import (
 func (a *app) recheckCommand() *cobra.Command {
 	var wait bool
 	var why string
+	var r remoteFlags
 	cmd := &cobra.Command{
 		Use:   "recheck TARGET…",
 		Short: "Judge stored outputs again, without running anything",
 		Long: `Judges what is stored for the targets by the contracts of today, validate commands
 included, also where a verdict is recorded: a check may have been wrong that day.
 No agent is paid. An edited contract needs no recheck: plan and build judge by it
-by themselves. The exit code is 1 when a target does not pass.`,
+by themselves. What passes now is sent to the server that machines share, if there
+is one. The exit code is 1 when a target does not pass.`,
 		Example: `  ufbuild recheck strategy
   ufbuild recheck @failed --why "the linter was broken that day"`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTargets,
-		RunE:              func(_ *cobra.Command, targets []string) error { return a.runRecheck(targets, why, wait) },
+		RunE:              func(_ *cobra.Command, targets []string) error { return a.runRecheck(targets, why, wait, &r) },
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait while another ufbuild holds the campaign")
+	r.bind(cmd)
 	cmd.Flags().StringVar(&why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
 }
 
-func (a *app) runRecheck(targets []string, why string, wait bool) error {
+func (a *app) runRecheck(targets []string, why string, wait bool, r *remoteFlags) error {
 	id := newID(time.Now())
 	var stands error // the exit code: how the targets stand
 	judge := func(s *session, j *journal.Journal) error {
@@ -48,10 +52,18 @@ func (a *app) runRecheck(targets []string, why string, wait bool) error {
 			names = append(names, s.graph.Node(id).Address)
 			asked[s.graph.Node(id).Address] = true
 		}
+		tell := func(text string) { a.warn(errors.New(text)) }
+		if err := s.reachRemote(r, id, tiered.Options{Say: tell, Tell: tell}); err != nil { // nothing is taken from there
+			return err
+		}
 		base, only := s.toBase(ids)
 		b := &executor.Builder{Decider: s.decider(), Graph: s.base, Only: only, Sink: event.Discard, Jobs: 1, After: time.After}
 		b.Validator, b.Rejudge = s.validator, asked
+		if s.shared != nil {
+			b.Shared = s.shared
+		}
 		sum, err := b.Recheck(a.context(), base)
+		s.sendRest(b)
 		if err != nil {
 			return err
 		}

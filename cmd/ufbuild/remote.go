@@ -102,9 +102,10 @@ func (f *remoteFlags) keys() (co remote.CacheOptions, err error) {
 	return co, nil
 }
 
-// reachRemote puts the store that machines share behind the one here, if there is one. virtual writes nothing anywhere.
-// say hears of a long wait for it, tell of trouble with it, which stops nothing; the error is of what the user wrote.
-func (s *session) reachRemote(f *remoteFlags, build string, virtual bool, say, tell func(string)) error {
+// reachRemote puts the store that machines share behind the one here, if there is one. How it is used is in use: whether it is
+// read, whether nothing is written anywhere, and who hears of a long wait for it, or of trouble with it, which stops nothing. The
+// error is of what the user wrote.
+func (s *session) reachRemote(f *remoteFlags, build string, use tiered.Options) error {
 	co, err := f.keys()
 	if err != nil {
 		return err
@@ -129,11 +130,10 @@ func (s *session) reachRemote(f *remoteFlags, build string, virtual bool, say, t
 		s.sums = co.Sums
 		return remote.OpenCache(ctx, address, o, co)
 	}
-	s.shared = tiered.New(s.store, tiered.Options{
-		Open: open, Name: remote.Name(address), Read: true, Write: f.mode == remoteWrite, Virtual: virtual, Say: say,
-		Producer: s.app.producer(), Outbox: filepath.Join(s.store.Dir(), "outbox", outboxOf(address)), Tell: tell,
-	})
-	if virtual {
+	use.Open, use.Name, use.Write = open, remote.Name(address), f.mode == remoteWrite
+	use.Producer, use.Outbox = s.app.producer(), filepath.Join(s.store.Dir(), "outbox", outboxOf(address))
+	s.shared = tiered.New(s.store, use)
+	if use.Virtual {
 		s.app.warn(s.placer.Close())
 		s.placer = place.Open(s.campaign.Root, s.campaign.Out, s.files, s.shared)
 	}
