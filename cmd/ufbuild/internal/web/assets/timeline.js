@@ -123,8 +123,11 @@ const timelineView = {
     ctx.fillStyle = palette.bg; ctx.fillRect(0, 0, size.w, size.h);
     const first = Math.floor(this.top / laneHeight), last = Math.min(this.lanes, first + Math.ceil(size.h / laneHeight) + 1);
     ctx.font = "11.5px system-ui, sans-serif"; ctx.textBaseline = "middle";
+    const ticks = this.ticks(px, a, b);
+    ctx.fillStyle = palette.line; // behind the bars, whose names they would cross
+    for (const { x } of ticks) ctx.fillRect(x, axisHeight, 1, size.h);
     for (let lane = first; lane < last; lane++) this.paintLane(ctx, lane, px, a, b);
-    this.paintAxis(ctx, px, a, b);
+    this.paintAxis(ctx, ticks);
   },
 
   paintLane(ctx, lane, px, a, b) {
@@ -153,25 +156,40 @@ const timelineView = {
       }
       if (on) { ctx.strokeStyle = palette.accent; ctx.lineWidth = 1.5; ctx.strokeRect(left + 0.5, y + 3.5, width - 1, laneHeight - 7); }
       if (width > 34) {
-        ctx.save(); ctx.beginPath(); ctx.rect(left, y, width - 3, laneHeight); ctx.clip();
-        ctx.fillStyle = palette.ink; ctx.fillText(app.doc.nodes[bar.i].address, Math.max(left, 0) + 7, y + laneHeight / 2 + 0.5); ctx.restore();
+        const from = Math.max(left, 0) + 7;
+        ctx.fillStyle = palette.ink; ctx.fillText(fitting(ctx, app.doc.nodes[bar.i].address, left + width - 3 - from), from, y + laneHeight / 2 + 0.5);
       }
     }
     flush();
   },
 
-  paintAxis(ctx, px, a, b) {
+  // ticks are the times that the axis names, and where.
+  ticks(px, a, b) {
+    const steps = [10, 50, 100, 500, 1e3, 5e3, 1e4, 3e4, 6e4, 3e5, 6e5, 18e5, 36e5, 108e5, 216e5, 864e5, 6048e5, 2592e6], least = (b - a) * 90 / this.size.w;
+    const step = steps.find((s) => s >= least) || steps[steps.length - 1], out = [];
+    for (let t = Math.ceil((a - this.whole[0]) / step) * step; t <= b - this.whole[0]; t += step) out.push({ t, x: px(t + this.whole[0]) });
+    return out;
+  },
+
+  paintAxis(ctx, ticks) {
     ctx.fillStyle = palette.panel; ctx.fillRect(0, 0, this.size.w, axisHeight);
     ctx.fillStyle = palette.line; ctx.fillRect(0, axisHeight - 1, this.size.w, 1);
-    const steps = [10, 50, 100, 500, 1e3, 5e3, 1e4, 3e4, 6e4, 3e5, 6e5, 18e5, 36e5, 108e5, 216e5, 864e5, 6048e5, 2592e6], least = (b - a) * 90 / this.size.w;
-    const step = steps.find((s) => s >= least) || steps[steps.length - 1];
-    for (let t = Math.ceil((a - this.whole[0]) / step) * step; t <= b - this.whole[0]; t += step) {
-      const x = px(t + this.whole[0]);
-      ctx.fillStyle = palette.line; ctx.fillRect(x, axisHeight, 1, this.size.h);
-      ctx.fillStyle = palette.soft; ctx.fillText(t === 0 ? clock(new Date(this.whole[0]).toISOString()) : "+" + duration(Math.abs(t)), x + 5, axisHeight / 2);
+    ctx.fillStyle = palette.soft;
+    for (const { t, x } of ticks) {
+      const words = t === 0 ? clock(new Date(this.whole[0]).toISOString()) : "+" + duration(Math.abs(t));
+      if (x + 5 + ctx.measureText(words).width <= this.size.w) ctx.fillText(words, x + 5, axisHeight / 2); // half a time is none
     }
   },
 };
+
+// fitting is as much of a text as a width has room for, with a mark where the rest is left out.
+function fitting(ctx, text, room) {
+  const width = ctx.measureText(text).width;
+  if (width <= room) return text;
+  let n = Math.max(0, Math.min(text.length - 1, Math.floor(text.length * room / width)));
+  while (n > 0 && ctx.measureText(text.slice(0, n) + "…").width > room) n--;
+  return n > 1 ? text.slice(0, n) + "…" : "";
+}
 
 // A heap of arrays by their first number, smallest first.
 function push(heap, item) {
