@@ -6,13 +6,16 @@ BENCH ?= .
 SIZES ?= 1000
 GATE ?=
 
-.PHONY: build man test check golden fuzz bench gate crash test-agents release-state
+.PHONY: build man pictures test check golden fuzz bench gate crash test-agents release-state
 
 build: ## the program at bin/ufbuild
 	CGO_ENABLED=0 $(GO) build -o bin/ufbuild ./cmd/ufbuild
 
 man: ## the manual pages at bin/man/man1; MANPATH=bin/man: man ufbuild-build
 	$(GO) test ./cmd/ufbuild -run TestManPages -count 1 -man $(CURDIR)/bin/man/man1
+
+pictures: ## the pictures of docs/pictures, with Chromium and tmux; look at each before it is committed
+	$(GO) test ./cmd/ufbuild/internal/web -run TestBrowserPictures -pictures $(CURDIR)/docs/pictures -count 1 -v
 
 test: ## every test
 	$(GO) test ./...

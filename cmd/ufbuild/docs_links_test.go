@@ -55,6 +55,29 @@ func TestPagesAreReached(t *testing.T) {
 	}
 }
 
+// mdPicture matches an image: what it says to who does not see it, and its file.
+var mdPicture = regexp.MustCompile(`!\[([^\]]*)\]\(([^()\s]+)\)`)
+
+// TestPicturesAreShown wants every picture on a page, in words too, and light enough for a clone.
+func TestPicturesAreShown(t *testing.T) {
+	shown := map[string]bool{}
+	for name, page := range docPages(t) {
+		for _, m := range mdPicture.FindAllStringSubmatch(page, -1) {
+			shown[path.Join(path.Dir(name), m[2])] = true
+			require.NotEmpty(t, m[1], "%s: picture %s has no words", name, m[2])
+		}
+	}
+	files, err := os.ReadDir(filepath.Join("..", "..", "docs", "pictures"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		require.True(t, shown["docs/pictures/"+f.Name()], "no page shows docs/pictures/%s", f.Name())
+		info, err := f.Info()
+		require.NoError(t, err)
+		require.Less(t, info.Size(), int64(150_000), f.Name())
+	}
+}
+
 // withoutCode blanks fenced blocks and code spans.
 func withoutCode(page string) string {
 	var b strings.Builder

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -60,9 +59,6 @@ func TestMain(m *testing.M) {
 	closeBrowser()
 	os.Exit(code)
 }
-
-// pictures is where TestBrowserPictures writes what docs/ shows.
-var pictures = flag.String("pictures", "", "write pictures of the page into `DIR`")
 
 // tab is one page in the browser. What its console complains of fails the test.
 type tab struct {
@@ -462,37 +458,4 @@ func TestBrowserRefusesStrangers(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(p.ufbuild("status", "--json")), &status))
 	require.Len(t, status.Nodes, 4)
 	require.NoFileExists(t, filepath.Join(p.dir, ".ufbuild", "journal.log"), "nothing was written")
-}
-
-// TestBrowserPictures draws the pictures of docs/how-to/see-a-build.md anew: it builds the example, retries, and
-// changes a prompt, so that there is something to see.
-func TestBrowserPictures(t *testing.T) {
-	if *pictures == "" {
-		t.Skip("-pictures DIR writes them")
-	}
-	p := newProject(t)
-	p.dir = filepath.Join(t.TempDir(), "audit")
-	require.NoError(t, os.CopyFS(p.dir, os.DirFS(filepath.Join("..", "..", "..", "..", "examples", "audit"))))
-	p.ufbuild("build")
-	p.ufbuild("retry", "hunt/reentrancy#0", "--yes", "--why", "missed the callback")
-	prompt := filepath.Join(p.dir, "prompts", "lens.md")
-	text, err := os.ReadFile(prompt)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(prompt, append(text, "\nBe brief.\n"...), 0o644))
-	p.ufbuild("report", "-o", "r.html")
-	for _, shot := range []struct{ name, theme, hash string }{
-		{"graph-light", "light", "task=hunt%2Freentrancy%230"}, {"graph-dark", "dark", "build=*"},
-		{"timeline-light", "light", "view=timeline&build=*"}, {"tasks-dark", "dark", "view=tasks&task=hunt%2Freentrancy%230&pane=prompt"},
-		{"findings-light", "light", "view=findings"}, {"cost-dark", "dark", "view=cost&build=*"},
-	} {
-		page := open(t, "file://"+filepath.Join(p.dir, "r.html")+"#"+shot.hash)
-		page.run(chromedp.EmulateViewport(1200, 700))
-		page.do(`document.documentElement.dataset.theme === "` + shot.theme + `" || document.querySelector("#theme").textContent.toLowerCase() === "` + shot.theme + `" && document.querySelector("#theme").click()`)
-		page.wait(fmt.Sprintf(`document.querySelector("#theme").textContent.toLowerCase() !== %q`, shot.theme))
-		page.frames(20, "") // until it has come to rest
-		png, err := chromedp.Run(page.ctx, chromedp.CaptureScreenshot())
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(*pictures, "page-"+shot.name+".png"), png, 0o644))
-		page.clean()
-	}
 }
