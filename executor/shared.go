@@ -61,6 +61,9 @@ func fitsAction(a *Action, c cache.Captured, cas cache.CAS) error {
 			}
 		}
 	}
+	if len(seen) != len(a.Outputs) {
+		return fmt.Errorf("it says nothing of some of the outputs that the task declares: it has %d of %d", len(seen), len(a.Outputs))
+	}
 	return nil
 }
 

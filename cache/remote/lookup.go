@@ -107,6 +107,8 @@ func (c *Cache) decode(k cache.Key, text []byte) (cache.SharedAttempt, bool, err
 		return e, false, fmt.Errorf("%w: its attempt ended as %q", cache.ErrPoisoned, e.Outcome)
 	case !plain(words(e)):
 		return e, false, fmt.Errorf("%w: its attempt has control characters in what is shown of it", cache.ErrPoisoned)
+	case !possible(e):
+		return e, false, fmt.Errorf("%w: its attempt has numbers or an end that no attempt of its outcome has", cache.ErrPoisoned)
 	}
 	return e, true, c.takeHints(doc)
 }
@@ -127,8 +129,21 @@ func words(e cache.SharedAttempt) []string {
 
 func plain(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(s string) bool {
-		return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) })
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 	})
+}
+
+// possible reports whether an attempt can have ended well as it says. Less than nothing would be saved from what a build of its
+// kind is thought to take, and so from what budgets set aside.
+func possible(e cache.SharedAttempt) bool {
+	u, c := e.Captured.Usage, e.Captured
+	for _, n := range []*int64{u.InputTokens, u.CachedTokens, u.OutputTokens} {
+		if n != nil && *n < 0 {
+			return false
+		}
+	}
+	stopped := c.StoppedBy == "timeout" && e.Outcome == cache.Partial || c.StoppedBy == ""
+	return stopped && c.Duration >= 0 && (u.CostUSD == nil || *u.CostUSD >= 0)
 }
 
 // takeHints remembers where the blobs of a document may be.

@@ -166,18 +166,23 @@ func plant(t *testing.T, s *remotetest.Server, k cache.Key, change func(doc map[
 func TestPoisonedEntries(t *testing.T) {
 	k := cache.KeyOf([]byte("m"))
 	attempt := func(doc map[string]any) map[string]any { return doc["attempt"].(map[string]any) }
+	captured := func(doc map[string]any) map[string]any { return attempt(doc)["captured"].(map[string]any) }
 	for name, test := range map[string]struct {
 		change func(map[string]any)
 		err    string // "" for nothing found
 	}{
-		"another key":     {func(d map[string]any) { attempt(d)["key"] = cache.KeyOf([]byte("x")).String() }, "another key"},
-		"no origin":       {func(d map[string]any) { attempt(d)["origin"] = "" }, "no origin"},
-		"a failure":       {func(d map[string]any) { attempt(d)["outcome"] = "failed" }, `ended as "failed"`},
-		"an escape":       {func(d map[string]any) { attempt(d)["producer"] = "ann\x1b]0;owned\a" }, "control characters"},
-		"no JSON":         {func(d map[string]any) { d["text"] = "{" }, "attempt.json"},
-		"a later format":  {func(d map[string]any) { d["format"] = 2 }, ""},
-		"a bad digest":    {func(d map[string]any) { attempt(d)["prompt"] = "b3:zz/1" }, "digest"},
-		"somebody else's": {func(d map[string]any) { d["text"] = "null" }, ""},
+		"another key":              {func(d map[string]any) { attempt(d)["key"] = cache.KeyOf([]byte("x")).String() }, "another key"},
+		"no origin":                {func(d map[string]any) { attempt(d)["origin"] = "" }, "no origin"},
+		"a failure":                {func(d map[string]any) { attempt(d)["outcome"] = "failed" }, `ended as "failed"`},
+		"an escape":                {func(d map[string]any) { attempt(d)["producer"] = "ann\x1b]0;owned\a" }, "control characters"},
+		"text that runs backwards": {func(d map[string]any) { attempt(d)["producer"] = "ann\u202e" }, "control characters"},
+		"a negative price":         {func(d map[string]any) { captured(d)["usage"] = map[string]any{"cost_usd": -5} }, "numbers"},
+		"tokens given back":        {func(d map[string]any) { captured(d)["usage"] = map[string]any{"output_tokens": -1} }, "numbers"},
+		"a stopped success":        {func(d map[string]any) { captured(d)["stopped_by"] = "crash" }, "an end"},
+		"no JSON":                  {func(d map[string]any) { d["text"] = "{" }, "attempt.json"},
+		"a later format":           {func(d map[string]any) { d["format"] = 2 }, ""},
+		"a bad digest":             {func(d map[string]any) { attempt(d)["prompt"] = "b3:zz/1" }, "digest"},
+		"somebody else's":          {func(d map[string]any) { d["text"] = "null" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := remotetest.Start(t, remotetest.Options{})
