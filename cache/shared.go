@@ -120,6 +120,8 @@ type Ask struct {
 	Locked   bool   // the caller holds the lock of Key
 	// Fits says why an attempt of this key cannot have left what is found; its bytes are in the CAS. nil: everything fits.
 	Fits func(Captured, CAS) error
+	// Full hears that there is an attempt and no room for it here. nil: nobody does. It is called before Fetch returns.
+	Full func(error)
 }
 
 // Shared is a store that machines share: blobs, and under each key the last good attempt that somebody published. All methods

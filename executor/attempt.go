@@ -48,9 +48,13 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		m.err = err
 		return m
 	}
-	if found, ok := b.madeMeanwhile(ctx, inst, dec, attempts); ok {
+	found, ok := b.madeMeanwhile(ctx, inst, dec, attempts)
+	if ok {
 		m.attempt, m.verdict, m.found = found.Attempt, found.Verdict, true
 		m.err = b.settleDecision(inst, &found)
+		return m
+	}
+	if m.err = found.Err; m.err != nil {
 		return m
 	}
 	at, adopted, err := b.adopt(inst, &dec, attempts)

@@ -367,7 +367,12 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		s.takeAwaiting(ctx, m.id)
 	case Broken:
 		n.result.Diags = m.dec.Diagnostics
-		s.fail(ctx, m.id, cache.Failed, brokenMessage(&m.dec))
+		outcome := cache.Failed
+		var full *NoRoom
+		if errors.As(m.dec.Err, &full) {
+			n.result.World, outcome = true, cache.Infra
+		}
+		s.fail(ctx, m.id, outcome, brokenMessage(&m.dec))
 	}
 }
 

@@ -27,10 +27,17 @@ func (d *Decider) lookElsewhere(ctx context.Context, inst *lang.Instance, dec *D
 	if d.Shared == nil || dec.Answer != Stale || !inst.Cache || dec.Reason.Kind == Retried || ctx.Err() != nil {
 		return
 	}
+	var full error
 	found := d.Shared.Fetch(ctx, cache.Ask{
 		Key: dec.Key, Manifest: dec.Manifest, Address: inst.Address.String(), Locked: dec.locked,
 		Fits: func(c cache.Captured, cas cache.CAS) error { return fitsAction(dec.Action, c, cas) },
+		Full: func(err error) { full = err },
 	})
+	if full != nil && dec.Action.Kind == lang.Prompt { // it was paid for elsewhere, and here it could not be stored either
+		dec.Answer = Broken
+		dec.Err = &NoRoom{Words: fmt.Sprintf("another machine has made this, and there is no room to take it: %v", full)}
+		return
+	}
 	if found {
 		*dec = Decision{Action: dec.Action, Manifest: dec.Manifest, Key: dec.Key, doubted: dec.doubted, locked: dec.locked}
 		d.lookHere(ctx, inst, dec)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -150,6 +151,10 @@ func (s *Store) Fetch(ctx context.Context, ask cache.Ask) bool {
 func (s *Store) trouble(ctx context.Context, ask cache.Ask, err error) bool {
 	switch {
 	case err == nil, ctx.Err() != nil, cache.IsMissing(err):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT): // our own disk: the shared store is as good as it was
+		if ask.Full != nil {
+			ask.Full(err)
+		}
 	case errors.Is(err, cache.ErrPoisoned), cache.IsCorrupt(err):
 		s.tell(fmt.Sprintf("%s is not taken from it: %v", ask.Address, err))
 	default:
