@@ -268,6 +268,26 @@ func (x *packIndex) find(d digest.Digest) (good []place, damaged bool, err error
 	return x.lookup(d)
 }
 
+// without returns those of digests that no pack has a good copy of, as of now.
+func (x *packIndex) without(digests []digest.Digest) (map[digest.Digest]bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.refresh(); err != nil {
+		return nil, err
+	}
+	out := map[digest.Digest]bool{}
+	for _, d := range digests {
+		good, _, err := x.lookup(d)
+		if err != nil {
+			return nil, err
+		}
+		if len(good) == 0 {
+			out[d] = true
+		}
+	}
+	return out, nil
+}
+
 // lookup finds d in what is known, newest copy first. mu is held.
 func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool, err error) {
 	add := func(at place) {

@@ -220,14 +220,11 @@ func (c *Cache) Holds(ctx context.Context, e cache.SharedAttempt) ([]digest.Dige
 func (c *Cache) fetch(ctx context.Context, digests []digest.Digest, into cache.CAS) error {
 	local := map[Digest]digest.Digest{}
 	var wanted []Digest
+	digests, err := lacking(into, digests)
+	if err != nil {
+		return err
+	}
 	for _, d := range digests {
-		have, err := into.Has(d)
-		if err != nil {
-			return err
-		}
-		if have {
-			continue
-		}
 		w, ok := c.where(d)
 		if !ok {
 			return cache.ErrMissing{Digest: d}
@@ -235,7 +232,7 @@ func (c *Cache) fetch(ctx context.Context, digests []digest.Digest, into cache.C
 		local[w] = d
 		wanted = append(wanted, w)
 	}
-	err := c.conn.Read(ctx, wanted, func(w Digest, r io.Reader) error {
+	err = c.conn.Read(ctx, wanted, func(w Digest, r io.Reader) error {
 		have, err := into.Put(&strictly{r: r, size: w.Size})
 		if err != nil {
 			return err
@@ -253,6 +250,26 @@ func (c *Cache) fetch(ctx context.Context, digests []digest.Digest, into cache.C
 		return cache.ErrMissing{Digest: local[missing.Digest]}
 	}
 	return err
+}
+
+// lacking returns those of digests that a store does not have. One that can tell of many at once is asked once.
+func lacking(cas cache.CAS, digests []digest.Digest) ([]digest.Digest, error) {
+	if many, ok := cas.(interface {
+		Lacks([]digest.Digest) ([]digest.Digest, error)
+	}); ok {
+		return many.Lacks(digests)
+	}
+	var out []digest.Digest
+	for _, d := range digests {
+		have, err := cas.Has(d)
+		if err != nil {
+			return nil, err
+		}
+		if !have {
+			out = append(out, d)
+		}
+	}
+	return out, nil
 }
 
 // strictly ends in an error when a reader yields more than it should, before a disk is full of it.

@@ -45,12 +45,14 @@ func BenchmarkManySmallOutputs(b *testing.B) {
 	for name, o := range map[string]remotetest.Options{"BLAKE3": {Deaf: true}, "SHA256": {SHA256: true, Deaf: true}} {
 		server := remotetest.Start(b, o)
 		from := openDisk(b)
-		run := 0
+		run, local := 0, 0.0
+		ratio := func(b *testing.B) { b.ReportMetric(float64(b.Elapsed())/float64(b.N)/local, "×local") }
 		b.Run(name+"/local", func(b *testing.B) {
 			for b.Loop() {
 				run++
 				manyFiles(b, from, run)
 			}
+			local = float64(b.Elapsed()) / float64(b.N)
 		})
 		shared, err := at(server.URL())(b.Context())
 		require.NoError(b, err)
@@ -63,6 +65,7 @@ func BenchmarkManySmallOutputs(b *testing.B) {
 				b.StartTimer()
 				require.NoError(b, shared.Publish(b.Context(), e, from))
 			}
+			ratio(b)
 		})
 		b.Run(name+"/down", func(b *testing.B) {
 			for b.Loop() {
@@ -75,6 +78,7 @@ func BenchmarkManySmallOutputs(b *testing.B) {
 				require.NoError(b, fresh.Take(b.Context(), got, into))
 				require.NoError(b, into.Sync())
 			}
+			ratio(b)
 		})
 		require.NoError(b, shared.Close())
 	}
