@@ -49,7 +49,7 @@ task "gate" {
 	ufbuild("build", "--progress", "none")
 	var words bytes.Buffer
 	a := &app{process: &process{environ: os.Environ(), out: &words, err: &words}, stop: &stopping{}, dir: dir, store: store}
-	p = &pages{app: a, flags: buildFlags{jobs: 2, logs: "none"}}
+	p = &pages{app: a, flags: buildFlags{jobs: 2, logs: "none", remote: remoteFlags{mode: remoteOff}}}
 	t.Cleanup(p.close)
 	return p, ufbuild
 }
@@ -87,7 +87,7 @@ func TestPageRetriesOnlyWhatWasAgreedTo(t *testing.T) {
 	require.Equal(t, "2 tasks discarded; the build starts", done.Words)
 	p.builds.Wait()
 	n := p.look(t, "made")
-	require.Len(t, n.Attempts, 2)
+	require.Len(t, n.Attempts, 2, p.note)
 	require.True(t, n.Attempts[0].Retried)
 	require.True(t, n.Attempts[1].Selected)
 	require.Contains(t, n.Attempts[1].Reason, "odd")
