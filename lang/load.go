@@ -31,13 +31,24 @@ func Load(o Options) (*Campaign, Diagnostics) {
 	case err != nil:
 		l.error("UF1001", hcl.Range{}, "The campaign cannot be read: %v.", err)
 	case len(names) == 0:
-		l.error("UF1001", hcl.Range{}, "There is no %s in this directory or above it.", mainFile).
-			hint("Start one with: ufbuild init")
+		l.noCampaign()
 	default:
 		l.load(names)
 	}
 	o.Memory.keepReaders(l.ev)
 	return l.c, l.finish()
+}
+
+// noCampaign says where a campaign was looked for in vain.
+func (l *loader) noCampaign() {
+	dir := l.opts.Dir
+	if dir == "" || dir == "." {
+		l.error("UF1001", hcl.Range{}, "There is no %s in this directory or above it.", mainFile).
+			hint("Start one with: ufbuild init")
+		return
+	}
+	l.error("UF1001", hcl.Range{}, "There is no %s in %s or above it.", mainFile, dir).
+		hint("Start one with: ufbuild init -C %s", dir)
 }
 
 // finish returns the diagnostics of what was loaded.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
@@ -160,12 +161,29 @@ func (l *loader) assignExpression(d *variableDef, text, origin string, place hcl
 		if d.sensitive {
 			problem = "the value is not a literal of the language."
 		}
-		l.error("UF9003", place, "var.%s: %s", d.node.name, problem).because("It was set by %s.", origin).
+		e := l.error("UF9003", place, "var.%s: %s", d.node.name, problem).because("It was set by %s.", origin).
 			also(d.node.label, "the variable is declared here")
+		if form := exampleOf(d.typ); form != "" && place.Filename == "" {
+			e.hint("It is of type %s; in a shell write it as in '%s=%s'", typeexpr.TypeString(d.typ), d.node.name, form)
+		}
 		d.broken = true
 		return
 	}
 	l.assign(d, v, origin, place)
+}
+
+// exampleOf shows how a value of a collection type is written; empty for other types.
+func exampleOf(t cty.Type) string {
+	switch {
+	case t.IsListType(), t.IsSetType(), t.IsTupleType():
+		if t.IsTupleType() || t.ElementType() != cty.Number {
+			return `["a", "b"]`
+		}
+		return "[1, 2]"
+	case t.IsMapType(), t.IsObjectType():
+		return `{ a = "b" }`
+	}
+	return ""
 }
 
 // constantFrom reads text as a constant expression; problem is a sentence when it is none.

@@ -11,6 +11,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -28,6 +29,7 @@ func (s *session) choose(target string) (chosen, error) {
 	if err != nil {
 		return chosen{}, err
 	}
+	ids = s.runnable(ids)
 	if len(ids) == 0 { // @failed, @stale, a group or a for_each may be empty
 		return chosen{}, usageErrorf("%q names no task now", target)
 	}
@@ -51,6 +53,15 @@ func (s *session) choose(target string) (chosen, error) {
 		}
 	}
 	return c, nil
+}
+
+// runnable leaves out the template of an expand where its instances are named too: what a person means
+// by the name of such a task has attempts, and the template has none once there are instances.
+func (s *session) runnable(ids []graph.NodeID) []graph.NodeID {
+	if len(ids) < 2 {
+		return ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id graph.NodeID) bool { return s.graph.Node(id).Template })
 }
 
 // splitNumber takes @N off a target, unless the whole is the name of something: a matrix cell is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +85,10 @@ func (a *app) judgeDraft(name, file string) (cache.Verdict, error) {
 		if meant := lang.Suggest(name, names); meant != "" {
 			return cache.Verdict{}, usageErrorf("there is no contract %q; did you mean %q?", name, meant)
 		}
-		return cache.Verdict{}, usageErrorf("there is no contract %q", name)
+		if len(names) == 0 {
+			return cache.Verdict{}, usageErrorf("there is no contract %q: the campaign declares none", name)
+		}
+		return cache.Verdict{}, usageErrorf("there is no contract %q\nhint: there are %s", name, strings.Join(names, ", "))
 	}
 	return a.judgeFile(l, c, file)
 }

@@ -49,13 +49,11 @@ type finding struct {
 }
 
 func (a *app) runDoctor(r *remoteFlags) error {
-	campaign := &lang.Campaign{}
-	l, err := a.loadSound(false)
-	if err == nil {
-		campaign = l.campaign
-	} else {
-		l = &loaded{campaign: campaign}
+	l, err := a.doctorCampaign()
+	if err != nil {
+		return err
 	}
+	campaign := l.campaign
 	found := a.agentPrograms(campaign)
 	found = append(found, a.campaignNeeds(campaign)...)
 	found = append(found, a.loginFindings(campaign)...)
@@ -77,6 +75,24 @@ func (a *app) runDoctor(r *remoteFlags) error {
 		}
 	}
 	return nil
+}
+
+// doctorCampaign is the campaign here, an empty one where there is none: a machine is looked at before
+// the first campaign too. One that is broken is reported, and looked past.
+func (a *app) doctorCampaign() (*loaded, error) {
+	none := &loaded{campaign: &lang.Campaign{}}
+	l, err := a.load(false)
+	if err != nil {
+		return nil, err
+	}
+	absent := func(d lang.Diagnostic) bool { return d.Code == "UF1001" && d.Hint != "" } // not: it cannot be read
+	if a.dir == "" && a.file == "" && slices.ContainsFunc(l.problems, absent) {
+		return none, nil
+	}
+	if l, err = a.loadSound(false); err != nil {
+		l = none // its problems are printed
+	}
+	return l, nil
 }
 
 func (a *app) printFindings(found []finding) error {

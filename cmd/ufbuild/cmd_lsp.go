@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,8 @@ func (a *app) runLSP() error {
 		return exit(a.signalCode())
 	}
 	if !orderly {
+		fmt.Fprintln(a.err, "ufbuild: lsp: the input ended without the shutdown that the protocol asks for")
+		fmt.Fprintln(a.err, "hint: an editor starts this verb; docs/editors says how to set yours up")
 		return exit(exitFailed) // as the protocol wants it of a server that was not shut down first
 	}
 	return nil

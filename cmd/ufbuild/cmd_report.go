@@ -78,8 +78,23 @@ func (a *app) runReport(build, output string) error {
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "file": output, "bytes": size, "build": p.doc.Build})
 	}
-	fmt.Fprintf(a.out, "%s: %s, %s\n", output, ui.Bytes(size), ui.Count(len(p.doc.Nodes), "task"))
+	fmt.Fprintf(a.out, "%s: %s, %s\n", output, ui.Bytes(size), ui.Count(tasksOf(p.doc.Nodes), "task"))
 	return nil
+}
+
+// tasksOf counts nodes as "status" does: a task that expands is its instances, once it has some.
+func tasksOf(nodes []web.Node) int {
+	expanded := map[string]bool{}
+	for _, n := range nodes {
+		expanded[n.Task] = expanded[n.Task] || !n.Template
+	}
+	count := 0
+	for _, n := range nodes {
+		if !n.Template || !expanded[n.Task] {
+			count++
+		}
+	}
+	return count
 }
 
 // writeAside writes a file beside its place and then moves it there: whoever looks sees the old page or the

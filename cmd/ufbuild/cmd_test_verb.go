@@ -71,6 +71,7 @@ func (a *app) test(names []string) error {
 		if err := lang.WriteText(a.err, base.problems, source, o); err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}
+		fmt.Fprintf(a.err, "\n%s\n", tally(base.problems))
 		return exit(exitUsage)
 	}
 	wanted, err := chosenTests(tests, names)
@@ -116,10 +117,25 @@ func chosenTests(tests []*lang.Test, names []string) ([]*lang.Test, error) {
 			}
 		}
 		if len(chosen) == n {
-			return nil, usageErrorf("there is no test %q", name)
+			return nil, noSuchTest(tests, name)
 		}
 	}
 	return chosen, nil
+}
+
+// noSuchTest says which test may have been meant, else which there are.
+func noSuchTest(tests []*lang.Test, name string) error {
+	var names []string
+	for _, t := range tests {
+		names = append(names, t.Name)
+	}
+	switch meant := lang.Suggest(name, names); {
+	case meant != "":
+		return usageErrorf("there is no test %q; did you mean %q?", name, meant)
+	case len(names) == 0:
+		return usageErrorf("there is no test %q: the campaign has none", name)
+	}
+	return usageErrorf("there is no test %q\nhint: there are %q; a glob in quotes takes several", name, names)
 }
 
 // runTest runs one test, on a campaign loaded anew when the test sets variables.

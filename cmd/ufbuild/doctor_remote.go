@@ -38,14 +38,23 @@ func (a *app) remoteFindings(f *remoteFlags, campaign string) ([]finding, error)
 		return []finding{{"remote", remote.Name(address), "missing", firstLine(err)}}, nil
 	}
 	defer func() { _ = c.Close() }() // nothing was sent that could be lost
-	found := offerFindings(remote.Name(address), c.Offer())
+	var found []finding
+	if o := c.Offer(); o != nil {
+		found = offerFindings(remote.Name(address), o)
+	}
 	writes := f.mode == remoteWrite
 	what := "it can be read"
 	if writes {
 		what = "it can be read and written"
 	}
 	if err := c.Probe(ctx, writes); err != nil {
+		if found == nil { // of an HTTP cache nothing is known before it is used
+			return []finding{{"remote", remote.Name(address), "missing", firstLine(err)}}, nil
+		}
 		return append(found, finding{"remote", "use", "missing", firstLine(err)}), nil
+	}
+	if found == nil {
+		found = []finding{{"remote", remote.Name(address), "ok", "an HTTP cache; SHA256"}}
 	}
 	return append(found, finding{"remote", "use", "ok", what}), nil
 }
@@ -60,9 +69,6 @@ func firstLine(err error) string {
 
 // offerFindings are what a server says of itself.
 func offerFindings(name string, o *remote.Offer) []finding {
-	if o == nil {
-		return []finding{{"remote", name, "ok", "an HTTP cache; SHA256"}}
-	}
 	yes := func(name string, has bool, words string) finding {
 		if has {
 			return finding{"remote", name, "ok", words}

@@ -142,6 +142,10 @@ func tally(ds lang.Diagnostics) string {
 
 // options turns the shared flags into what lang needs. Problems in variable files are diagnostics.
 func (a *app) options() (lang.Options, lang.Diagnostics, error) {
+	if info, err := os.Stat(a.dir); a.dir != "" && (err != nil || !info.IsDir()) {
+		// a misspelt directory below a campaign must not mean the campaign above it
+		return lang.Options{}, nil, usageErrorf("-C %s: there is no such directory", a.dir)
+	}
 	o := lang.Options{Dir: a.dir, File: a.file, Preset: a.preset, Environ: a.environ, Version: version().Version}
 	if o.Dir == "" {
 		o.Dir = "."

@@ -216,8 +216,28 @@ func unknownVerb(root *cobra.Command, name string) error {
 	return usageErrorf("there is no verb %q\nhint: \"ufbuild --help\" lists the verbs", name)
 }
 
-// parserWords is what strconv adds about itself: the value is quoted before it.
-var parserWords = regexp.MustCompile(`strconv\.Parse\w+: parsing ".*": `)
+// parserWords is what strconv says about itself: the value is quoted before it.
+var parserWords = regexp.MustCompile(`strconv\.Parse(\w+): parsing ".*": (.*)`)
+
+// plainParser puts what strconv found wrong into the words of a person.
+func plainParser(message string) string {
+	m := parserWords.FindStringSubmatch(message)
+	if m == nil {
+		return message
+	}
+	words := m[2]
+	if words == "invalid syntax" {
+		switch m[1] {
+		case "Bool":
+			words = "want true or false"
+		case "Float":
+			words = "want a number, such as 2.5"
+		default:
+			words = "want a whole number"
+		}
+	}
+	return strings.Replace(message, m[0], words, 1)
+}
 
 // flagError adds what to do to pflag's words.
 func flagError(cmd *cobra.Command, err error) error {
@@ -229,7 +249,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			hint = fmt.Sprintf("did you mean %s?", meant)
 		}
 	}
-	return usageErrorf("%s\nhint: %s", parserWords.ReplaceAllString(err.Error(), ""), hint)
+	return usageErrorf("%s\nhint: %s", plainParser(err.Error()), hint)
 }
 
 // usageArgs makes the errors of a check of positional arguments usage errors. A verb without a check
@@ -248,13 +268,14 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // argsWords replaces cobra's words where they mislead: an argument too many is not a command.
 func argsWords(cmd *cobra.Command, args []string, err error) string {
+	verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ") // "contract check", not "check"
 	switch {
 	case strings.HasPrefix(err.Error(), "unknown command"):
-		return fmt.Sprintf("%s takes no argument, got %q", cmd.Name(), args[0])
+		return fmt.Sprintf("%s takes no argument, got %q", verb, args[0])
 	case len(args) == 0:
-		return fmt.Sprintf("%s: an argument is missing", cmd.Name())
+		return fmt.Sprintf("%s: an argument is missing", verb)
 	case strings.HasPrefix(err.Error(), "accepts"):
-		return fmt.Sprintf("%s: the wrong number of arguments: %d", cmd.Name(), len(args))
+		return fmt.Sprintf("%s: the wrong number of arguments: %d", verb, len(args))
 	}
 	return err.Error()
 }

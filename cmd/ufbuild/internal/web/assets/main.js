@@ -26,11 +26,17 @@ app.refresh = later(() => {
   if (held && v.grid) { v.grid.repaint(); const again = document.querySelector(`.row[data-at="${held}"]`); if (again) again.focus({ preventScroll: true }); }
 });
 
+// tasksOf counts as "status" does: a task that expands is its instances, once it has some.
+function tasksOf(d) {
+  const expanded = new Set(d.nodes.filter((n) => !n.template).map((n) => n.task));
+  return d.nodes.filter((n) => !(n.template && expanded.has(n.task))).length;
+}
+
 function renderHeader() {
   const d = app.doc, states = new Map();
   for (const n of d.nodes) if (!(n.template && n.state === "")) states.set(n.state || "", (states.get(n.state || "") || 0) + 1);
   $("campaign").textContent = d.campaign || "campaign";
-  const b = (d.builds || []).find((x) => x.id === d.build), parts = [d.description, count(d.nodes.length, "task")];
+  const b = (d.builds || []).find((x) => x.id === d.build), parts = [d.description, count(tasksOf(d), "task")];
   if (d.building) parts.push(`${d.building.verb} by ${d.building.who} since ${clock(d.building.started)}`);
   else if (b) parts.push(`build ${when(b.started)} by ${b.who}` + (real(b.ended) ? `, ${duration(Date.parse(b.ended) - Date.parse(b.started)) || "0s"}` : ""));
   const total = ((d.costs || {}).build || {}).total;
@@ -44,7 +50,7 @@ function renderHeader() {
 
 function renderTabs() {
   const d = app.doc, attempts = d.nodes.reduce((s, n) => s + n.attempts.length, 0);
-  const counts = { tasks: d.nodes.length, findings: (d.findings || []).length };
+  const counts = { tasks: tasksOf(d), findings: (d.findings || []).length };
   const shown = d.kind === "graph" ? ["graph", "tasks"] : Object.keys(views);
   const held = document.activeElement && $("tabs").contains(document.activeElement);
   $("tabs").onkeydown = tabKeys;
