@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache/remote/remotetest"
 )
 
 // The pages hold blocks that this file runs. A block that opens with
@@ -109,12 +111,19 @@ func TestTutorialRunsWhole(t *testing.T) {
 	}
 }
 
+// pageRemote is the address of a server in pages.
+const pageRemote = "grpc://cache.example:9092"
+
 // runPage runs the scripts of a page and compares what they print.
 func runPage(t *testing.T, blocks []docBlock) {
 	scratch := t.TempDir()
 	dir := filepath.Join(scratch, "work")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	printed := ""
+	cacheAt := pageRemote // a page that names it has a server there
+	if slices.ContainsFunc(blocks, func(b docBlock) bool { return strings.Contains(b.text, pageRemote) }) {
+		cacheAt = remotetest.Start(t, remotetest.Options{}).URL()
+	}
 	for _, b := range blocks {
 		kind, rest, _ := strings.Cut(b.info, " ")
 		switch {
@@ -124,7 +133,8 @@ func runPage(t *testing.T, blocks []docBlock) {
 				want = code
 			}
 			var code int
-			printed, code = runBlock(t, scratch, &dir, b.text)
+			printed, code = runBlock(t, scratch, &dir, strings.ReplaceAll(b.text, pageRemote, cacheAt))
+			printed = strings.ReplaceAll(printed, cacheAt, pageRemote)
 			require.Equal(t, want, fmt.Sprint(code), "line %d: exit code; it printed:\n%s", b.line, printed)
 		case kind == "text" && rest == "prints":
 			require.Regexp(t, printedPattern(b.text), plainOutput(printed), "line %d: it printed:\n%s", b.line, printed)
