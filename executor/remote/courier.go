@@ -302,6 +302,14 @@ func (p *parcel) Begun(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
+// GiveUp implements submit.Parcel.
+func (p *parcel) GiveUp(ctx context.Context) (begun bool, err error) {
+	if begun, err = p.Begun(ctx); begun || err != nil {
+		return begun, err
+	}
+	return false, leaveWord(p.labelled(ctx), p.client, p.action, "given up by its build")
+}
+
 // keptUnder is the blob whose digest stands for something that is kept about an action beside its result. It is a real action
 // of no command, as some stores look at what a digest names.
 func keptUnder(client *remote.Client, action remote.Digest, what string) remote.Blob {

@@ -139,6 +139,22 @@ func TestJobThatIsRefusedNeverRan(t *testing.T) {
 	require.True(t, c.Outputs[0].Exists)
 }
 
+// A job that was called refused, and that the engine runs later all the same, does not run beside the next attempt.
+func TestJobThatComesLateDoesNotRun(t *testing.T) {
+	tr := newJobTrial(t, "echo x > out")
+	tr.o.Engine.Submit[2] = "cd " + tr.dir + `; (while [ ! -e go ]; do sleep 0.01; done; {command}; echo >>late) >>errors 2>&1 & echo timed out >&2; exit 1`
+	tr.o.Engine.State = []string{"/bin/true"}
+	_, err := tr.run(context.Background(), submit.New(tr.o))
+	var idle *executor.NotStarted
+	require.ErrorAs(t, err, &idle)
+	require.NoError(t, os.WriteFile(filepath.Join(tr.dir, "go"), nil, 0o600))
+	require.Eventually(t, func() bool { return tr.lines("late") == 1 }, 10*time.Second, 5*time.Millisecond)
+	require.Zero(t, tr.lines("runs"))
+	said, err := os.ReadFile(filepath.Join(tr.dir, "errors"))
+	require.NoError(t, err)
+	require.Contains(t, string(said), ErrBegun.Error())
+}
+
 func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 	tr := newJobTrial(t, "sleep 0.2; echo x > out")
 	go func() {

@@ -44,7 +44,6 @@ func (s *Served) Serve(ctx context.Context, action remote.Digest) error {
 	if done, err := p.Arrived(ctx); done || err != nil {
 		return err
 	}
-	begun := keptUnder(s.Client, action, "begun")
 	if is, err := p.Begun(ctx); is || err != nil {
 		return errors.Join(err, ifTrue(is, ErrBegun))
 	}
@@ -57,7 +56,7 @@ func (s *Served) Serve(ctx context.Context, action remote.Digest) error {
 	if err != nil {
 		return err
 	}
-	if err := s.leaveWord(ctx, begun); err != nil {
+	if err := leaveWord(ctx, s.Client, action, s.Host+" "+s.Now().UTC().Format(time.RFC3339)); err != nil {
 		return err
 	}
 	inv, id, err := s.invocation(a, cmd, root)
@@ -144,13 +143,13 @@ func (s *Served) layInputs(ctx context.Context, a *repb.Action, at string) (map[
 	return want, (&over{ctx: ctx, p: &parcel{client: s.Client}, root: root, want: want, all: true}).lay()
 }
 
-// leaveWord says in the store that the action is begun.
-func (s *Served) leaveWord(ctx context.Context, begun remote.Blob) error {
-	word := s.Client.Encoder().Bytes([]byte(s.Host + " " + s.Now().UTC().Format(time.RFC3339) + "\n"))
-	if _, err := s.Client.Upload(ctx, []remote.Blob{begun, word}); err != nil {
+// leaveWord says in the store that an action is begun, and by whom.
+func leaveWord(ctx context.Context, client *remote.Client, action remote.Digest, by string) error {
+	begun, word := keptUnder(client, action, "begun"), client.Encoder().Bytes([]byte(by+"\n"))
+	if _, err := client.Upload(ctx, []remote.Blob{begun, word}); err != nil {
 		return err
 	}
-	return s.Client.UpdateActionResult(ctx, begun.Digest, &repb.ActionResult{StdoutDigest: word.Digest.Proto()})
+	return client.UpdateActionResult(ctx, begun.Digest, &repb.ActionResult{StdoutDigest: word.Digest.Proto()})
 }
 
 // invocation spells the command out for the runner of this machine.

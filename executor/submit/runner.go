@@ -34,6 +34,8 @@ type Parcel interface {
 	Arrived(ctx context.Context) (bool, error)
 	// Begun reports whether a job has left word that it starts the task.
 	Begun(ctx context.Context) (bool, error)
+	// GiveUp keeps a job that comes late from starting the task, as if another had begun it. It reports whether one has.
+	GiveUp(ctx context.Context) (begun bool, err error)
 	// Land takes the result that arrived. The log is handed to output, from the byte on that seen says.
 	Land(ctx context.Context, seen int64, output func([]byte)) (cache.Captured, error)
 	// Empty is what is captured of an attempt that came back with nothing.
@@ -208,6 +210,13 @@ func (j *job) handIn(ctx context.Context) error {
 	}
 	// It may have been taken although the answer got lost.
 	if s, askErr := j.ask(ctx); askErr == nil && s == unknown {
+		// What the engine does not list yet may come all the same, when the next attempt is paid for already.
+		switch begun, upErr := j.parcel.GiveUp(context.WithoutCancel(ctx)); {
+		case upErr != nil:
+			return &executor.Elsewhere{Err: fmt.Errorf("submit job %s: %w; nor can it be given up: %v", j.words["name"], err, upErr)}
+		case begun:
+			return nil
+		}
 		return notStarted("%w\nhint: properties of remote %q become options of the engine, and submit replaces its command", err, j.r.o.Remote)
 	} else if askErr != nil {
 		return &executor.Elsewhere{Err: fmt.Errorf("submit job %s: %w; nor can it be asked for: %v", j.words["name"], err, askErr)}
@@ -296,7 +305,7 @@ func (j *job) wait(ctx context.Context) (cache.Captured, error) {
 
 // lost ends an attempt whose job is over and left no result.
 func (j *job) lost(ctx context.Context) (cache.Captured, error) {
-	begun, err := j.parcel.Begun(ctx)
+	begun, err := j.parcel.GiveUp(context.WithoutCancel(ctx)) // an engine may put what it lost in line again
 	if err != nil {
 		return cache.Captured{}, elsewhere(err)
 	}
@@ -356,11 +365,16 @@ func (j *job) cancel(ctx context.Context) (cache.Captured, error) {
 		if err == nil && (s == ended || s == unknown) {
 			gone++
 		}
-		if begun, err := j.parcel.Begun(ctx); gone > 1 && err == nil && !begun {
-			return j.parcel.Empty(by), nil
+		if gone > 1 {
+			if begun, err := j.parcel.GiveUp(ctx); err == nil && !begun {
+				return j.parcel.Empty(by), nil
+			}
 		}
 		select {
 		case <-end:
+			if _, err := j.parcel.GiveUp(ctx); err != nil {
+				j.tell(err)
+			}
 			return j.parcel.Empty(by), nil
 		case <-j.r.kill:
 			return j.parcel.Empty(by), nil
