@@ -26,17 +26,17 @@ app.refresh = later(() => {
   if (held && v.grid) { v.grid.repaint(); const again = document.querySelector(`.row[data-at="${held}"]`); if (again) again.focus({ preventScroll: true }); }
 });
 
-// tasksOf counts as "status" does: a task that expands is its instances, once it has some.
+// tasksOf gives the nodes that "status" lists: a task that expands is its instances, once it has some.
 function tasksOf(d) {
   const expanded = new Set(d.nodes.filter((n) => !n.template).map((n) => n.task));
-  return d.nodes.filter((n) => !(n.template && expanded.has(n.task))).length;
+  return new Set(d.nodes.filter((n) => !(n.template && expanded.has(n.task))));
 }
 
 function renderHeader() {
   const d = app.doc, states = new Map();
   for (const n of d.nodes) if (!(n.template && n.state === "")) states.set(n.state || "", (states.get(n.state || "") || 0) + 1);
   $("campaign").textContent = d.campaign || "campaign";
-  const b = (d.builds || []).find((x) => x.id === d.build), parts = [d.description, count(tasksOf(d), "task")];
+  const b = (d.builds || []).find((x) => x.id === d.build), parts = [d.description, count(tasksOf(d).size, "task")];
   if (d.building) parts.push(`${d.building.verb} by ${d.building.who} since ${clock(d.building.started)}`);
   else if (b) parts.push(`build ${when(b.started)} by ${b.who}` + (real(b.ended) ? `, ${duration(Date.parse(b.ended) - Date.parse(b.started)) || "0s"}` : ""));
   const total = ((d.costs || {}).build || {}).total;
@@ -50,7 +50,7 @@ function renderHeader() {
 
 function renderTabs() {
   const d = app.doc, attempts = d.nodes.reduce((s, n) => s + n.attempts.length, 0);
-  const counts = { tasks: tasksOf(d), findings: (d.findings || []).length };
+  const counts = { tasks: tasksOf(d).size, findings: (d.findings || []).length };
   const shown = d.kind === "graph" ? ["graph", "tasks"] : Object.keys(views);
   const held = document.activeElement && $("tabs").contains(document.activeElement);
   $("tabs").onkeydown = tabKeys;
@@ -140,7 +140,7 @@ function printPage() {
   const d = graphView.drawing(), source = findingsView.source === null ? (findingsView.sources()[0] || {}).name : findingsView.source;
   out.replaceChildren(el("section", {}, el("h2", {}, "Graph"), picture(graphView, Math.max(160, Math.min(1400, 1400 * d.height / d.width + 70)))));
   if (app.doc.kind !== "graph" && timelineView.gather().length) out.append(el("section", {}, el("h2", {}, "Timeline"), picture(timelineView, Math.min(1800, 60 + timelineView.lanes * laneHeight))));
-  const rows = app.doc.nodes.filter((_, i) => app.shown[i]).slice(0, 3000);
+  const listed = tasksOf(app.doc), rows = app.doc.nodes.filter((n, i) => app.shown[i] && listed.has(n)).slice(0, 3000);
   out.append(el("section", {}, el("h2", {}, "Tasks"), el("table", {}, el("tbody", {}, rows.map((n) => el("tr", {}, el("td", {}, n.state && chip(n.state)), el("td", { class: "mono" }, n.address), el("td", {}, n.words || ""), el("td", { class: "num" }, duration(n.attempts.filter(inBuild).reduce((s, a) => s + took(a), 0)))))))));
   if (app.doc.kind !== "graph") { const s = el("section", {}, el("h2", {}, "Cost")); costView.mount(s); s.firstChild.nextSibling.className = ""; out.append(s); }
   const found = (app.doc.findings || []).filter((f) => app.shown[f.node] && (!source || findingsView.sourceOf(f) === source)).slice(0, 2000);

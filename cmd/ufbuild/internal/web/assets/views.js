@@ -2,7 +2,7 @@
 
 const tasksView = {
   mount(main) {
-    const rows = app.doc.nodes.map((_, i) => i).filter((i) => app.shown[i]), node = (i) => app.doc.nodes[i];
+    const listed = tasksOf(app.doc), rows = app.doc.nodes.map((_, i) => i).filter((i) => app.shown[i] && listed.has(app.doc.nodes[i])), node = (i) => app.doc.nodes[i];
     if (!rows.length) return main.append(el("div", { class: "view" }, el("div", { class: "empty" }, el("h2", {}, "No task passes the filters"), button("Clear the filters", clearFilter))));
     const last = (i) => { const list = node(i).attempts.filter(inBuild); return list[list.length - 1]; };
     const cost = (i) => node(i).attempts.filter(inBuild).reduce((s, a) => a.cost_usd === undefined ? s : (s || 0) + a.cost_usd, undefined);
