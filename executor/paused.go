@@ -192,7 +192,12 @@ func (s *scheduler) hold(p pause.Pause, wait time.Duration) {
 		return
 	}
 	s.timers++
-	after, m := s.b.After(wait), resumedMsg{p.Account, h.number}
+	sendAfter(s, wait, s.resumed, resumedMsg{p.Account, h.number})
+}
+
+// sendAfter sends a message to the scheduler when a time is over, unless the build ends before.
+func sendAfter[T any](s *scheduler, wait time.Duration, to chan<- T, message T) {
+	after := s.b.After(wait)
 	go func() {
 		select {
 		case <-after:
@@ -200,7 +205,7 @@ func (s *scheduler) hold(p pause.Pause, wait time.Duration) {
 			return
 		}
 		select {
-		case s.resumed <- m:
+		case to <- message:
 		case <-s.quit:
 		}
 	}()

@@ -263,18 +263,7 @@ func (s *scheduler) pause(n *nodeState, inst *lang.Instance) time.Duration {
 func (s *scheduler) rest(id graph.NodeID, d time.Duration) {
 	s.set(id, Resting)
 	s.resting++
-	after := s.b.After(d)
-	go func() {
-		select {
-		case <-after:
-		case <-s.quit:
-			return
-		}
-		select {
-		case s.rested <- id:
-		case <-s.quit:
-		}
-	}()
+	sendAfter(s, d, s.rested, id)
 }
 
 // requeue puts a rested node back in line, unless the build stopped meanwhile.

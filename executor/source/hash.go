@@ -106,7 +106,7 @@ func readDigest(file *os.File, size int64) (digest.Digest, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	if size < int64(len(*buf)) {
-		n, err := readFull(fd, *buf, 0)
+		n, err := ReadFull(fd, *buf, 0)
 		if err != nil {
 			return digest.Digest{}, err
 		}
@@ -116,7 +116,7 @@ func readDigest(file *os.File, size int64) (digest.Digest, error) {
 	}
 	h := digest.NewHasher()
 	for off := int64(0); ; {
-		n, err := readFull(fd, *buf, off)
+		n, err := ReadFull(fd, *buf, off)
 		if err != nil {
 			return digest.Digest{}, err
 		}
@@ -128,8 +128,9 @@ func readDigest(file *os.File, size int64) (digest.Digest, error) {
 	}
 }
 
-// readFull reads until the buffer is full or the file ends.
-func readFull(fd int, buf []byte, off int64) (int, error) {
+// ReadFull reads from the offset off, in bytes, until the buffer is full or the file ends, and returns how many bytes
+// were read. The position of the file is not moved, so several may read at once.
+func ReadFull(fd int, buf []byte, off int64) (int, error) {
 	n := 0
 	for n < len(buf) {
 		k, err := unix.Pread(fd, buf[n:], off+int64(n))

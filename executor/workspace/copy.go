@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/source"
 )
 
 // bufferSize is how much is read at once: BLAKE3 is at its full speed from 128 KiB on.
@@ -60,7 +61,7 @@ func copyChecked(from, to int, size int64) (digest.Digest, error) {
 	defer buffers.Put(buf)
 	h := digest.NewHasher()
 	for off := int64(0); ; {
-		n, err := readFull(from, *buf, off)
+		n, err := source.ReadFull(from, *buf, off)
 		if err != nil {
 			return digest.Digest{}, err
 		}

@@ -57,25 +57,6 @@ func writeAll(fd int, b []byte) error {
 	return nil
 }
 
-// readFull reads from off until b is full or the file ends.
-func readFull(fd int, b []byte, off int64) (int, error) {
-	n := 0
-	for n < len(b) {
-		k, err := unix.Pread(fd, b[n:], off+int64(n))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return n, err
-		}
-		if k == 0 {
-			break
-		}
-		n += k
-	}
-	return n, nil
-}
-
 // umask is that of this process. Reading it by setting it would be seen by other goroutines.
 var umask = sync.OnceValue(func() uint32 {
 	status, err := os.ReadFile("/proc/self/status")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor/source"
 )
 
 // putFile stores the size bytes of an open file, masked when m is not nil. secret is where the first
@@ -17,7 +18,7 @@ func putFile(cas cache.CAS, fd int, size int64, m *Masker) (d digest.Digest, sec
 	if size < smallFile {
 		buf := buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
-		n, err := readFull(fd, *buf, 0)
+		n, err := source.ReadFull(fd, *buf, 0)
 		if err != nil {
 			return d, -1, err
 		}
@@ -39,7 +40,7 @@ type fdReader struct {
 
 // Read implements io.Reader.
 func (r *fdReader) Read(p []byte) (int, error) {
-	n, err := readFull(r.fd, p, r.off)
+	n, err := source.ReadFull(r.fd, p, r.off)
 	r.off += int64(n)
 	if err == nil && n == 0 && len(p) > 0 {
 		return 0, io.EOF
