@@ -13,9 +13,6 @@ var settable = []string{
 	"on_failure", "on_timeout", "cache", "salt",
 }
 
-// SettableNames returns the settings that --set may override.
-func SettableNames() []string { return append([]string(nil), settable...) }
-
 // checkSets reports overrides of tasks and settings that cannot be overridden.
 func (l *loader) checkSets() {
 	for _, s := range l.opts.Sets {

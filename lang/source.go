@@ -86,16 +86,6 @@ func (s *sources) fetch(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// add remembers bytes that were read elsewhere.
-func (s *sources) add(name string, b []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.files[name]; !ok {
-		s.order = append(s.order, name)
-	}
-	s.files[name] = &sourceEntry{bytes: b}
-}
-
 // source returns what was read under name.
 func (s *sources) source(name string) ([]byte, bool) {
 	s.mu.Lock()

@@ -3,8 +3,10 @@ package journal
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -105,7 +107,7 @@ func TestReadWritesNothing(t *testing.T) {
 
 func TestLockNamesItsHolder(t *testing.T) {
 	root := t.TempDir()
-	me := Holder{PID: 42, Who: "ann", Verb: "build", Build: "b1"}
+	me := Holder{PID: os.Getpid(), Who: "ann", Verb: "build", Build: "b1"}
 	l, err := Acquire(root, me)
 	require.NoError(t, err)
 	h, held := Held(root)
@@ -121,6 +123,45 @@ func TestLockNamesItsHolder(t *testing.T) {
 	l, err = AcquireWait(ctx, root, me, func(Holder) { t.Fatal("nobody holds it") })
 	require.NoError(t, err)
 	require.NoError(t, l.Release())
+}
+
+// TestLockOutlivesItsHolderForAMoment is about a builder that is killed while it starts a program.
+func TestLockOutlivesItsHolderForAMoment(t *testing.T) {
+	gone := exec.Command("true")
+	require.NoError(t, gone.Run())
+	for _, c := range []struct {
+		name   string
+		pid    int
+		copied time.Duration // how long the copy of the descriptor stays open
+		want   bool
+	}{
+		{"dead, its child on the way", gone.Process.Pid, copyTime / 2, true},
+		{"dead, and another has the lock", gone.Process.Pid, 10 * copyTime, false},
+		{"alive", os.Getpid(), copyTime / 2, false},
+		{"unknown", 0, copyTime / 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				root := t.TempDir()
+				first, err := Acquire(root, Holder{PID: c.pid})
+				require.NoError(t, err)
+				released := make(chan error)
+				go func() {
+					<-time.After(c.copied)
+					released <- first.Release()
+				}()
+				second, err := Acquire(root, Holder{PID: os.Getpid()})
+				require.NoError(t, <-released)
+				if !c.want {
+					var held *HeldError
+					require.ErrorAs(t, err, &held)
+					return
+				}
+				require.NoError(t, err)
+				require.NoError(t, second.Release())
+			})
+		})
+	}
 }
 
 func FuzzRead(f *testing.F) {

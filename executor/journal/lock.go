@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/filelock"
 )
@@ -64,10 +66,7 @@ func Acquire(root string, me Holder) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock campaign: %w", err)
 	}
-	ok, err := filelock.Try(f.File, 0, 0)
-	if err == nil && !ok {
-		err = &HeldError{Holder: readHolder(f.Name())}
-	}
+	err = take(f)
 	if err == nil {
 		err = writeHolder(f, me)
 	}
@@ -76,6 +75,25 @@ func Acquire(root string, me Holder) (*Lock, error) {
 		return nil, err
 	}
 	return &Lock{f: f}, nil
+}
+
+// copyTime is how long a lock may outlive the process that took it: a program that it was just starting when it was killed
+// has a copy of the descriptor until it is that program.
+const copyTime = time.Second
+
+// take takes the lock of f; the error is *HeldError when another process has it.
+func take(f *effect.File) error {
+	for waited := time.Duration(0); ; waited += copyTime / 50 {
+		ok, err := filelock.Try(f.File, 0, 0)
+		if ok || err != nil {
+			return err
+		}
+		h := readHolder(f.Name())
+		if waited >= copyTime || h.PID <= 0 || !errors.Is(unix.Kill(h.PID, 0), unix.ESRCH) {
+			return &HeldError{Holder: h}
+		}
+		<-time.After(copyTime / 50)
+	}
 }
 
 // retryEvery is how often a waiting builder asks again; a person does not notice it.
