@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +18,7 @@ func TestReliabilityPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(top, "docs", "reliability.md"))
 	require.NoError(t, err)
 	var sources []byte
-	for _, dir := range []string{"cmd/ufbuild", "cache/disk", "executor", "executor/place", "executor/reference", "executor/workspace"} {
+	for _, dir := range []string{"cmd/ufbuild", "cache/disk", "cache/tiered", "executor", "executor/place", "executor/reference", "executor/workspace"} {
 		names, err := filepath.Glob(filepath.Join(top, dir, "*_test.go"))
 		require.NoError(t, err)
 		for _, name := range names {
@@ -28,7 +30,7 @@ func TestReliabilityPage(t *testing.T) {
 	named := regexp.MustCompile("`(Test[A-Za-z]+)`").FindAllSubmatch(page, -1)
 	require.Greater(t, len(named), 20)
 	for _, m := range named {
-		require.Contains(t, string(sources), "func "+string(m[1])+"(", "docs/reliability.md")
+		require.True(t, bytes.Contains(sources, fmt.Appendf(nil, "func %s(", m[1])), "docs/reliability.md: there is no %s", m[1])
 	}
 }
 
