@@ -377,7 +377,8 @@ func (p *Placer) learn(instance string, want []cache.Entry) {
 	}
 }
 
-// expand lists the files, links and directories that outs stand for, sorted by path, each once.
+// expand lists the files, links and directories that outs stand for, sorted by path, each once, as they are shown: who
+// builds can read them, also what its maker closed. Closed ones could not be compared with what they should be.
 func expand(cas cache.CAS, outs []cache.Output, specs []OutPath) ([]cache.Entry, error) {
 	var want []cache.Entry
 	for _, o := range outs {
@@ -397,6 +398,14 @@ func expand(cas cache.CAS, outs []cache.Output, specs []OutPath) ([]cache.Entry,
 			return nil, err
 		}
 		want = append(want, cache.Entry{Path: at, Kind: cache.File, Mode: o.Mode, Digest: o.Digest})
+	}
+	for i := range want {
+		switch want[i].Kind {
+		case cache.File:
+			want[i].Mode |= 0o400
+		case cache.Dir:
+			want[i].Mode |= 0o500
+		}
 	}
 	if len(want) < 2 {
 		return want, nil

@@ -25,12 +25,13 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	if salvaging {
 		laid = guessLaid(filepath.Join(attempt, Log))
 	}
-	c, err := newCapture(ctx, filepath.Join(attempt, Dir), cas, laid, mask)
+	h, err := openWorkspace(attempt)
 	if err != nil {
-		return Captured{}, err
+		return Captured{}, fmt.Errorf("capture workspace: %w", err)
 	}
+	c := newCapture(ctx, h, cas, laid, mask)
 	defer c.dir.Close()
-	c.scan = scanner{dir: c.fd, force: true, enter: func(string) bool { return true }}
+	c.scan = scanner{dir: c.fd, closed: laid.closed, enter: func(string) bool { return true }}
 	if err := c.scan.scan(); err != nil {
 		return Captured{}, err
 	}
@@ -62,10 +63,11 @@ type Known interface {
 // what else is there is the project. Wildcards do not look into directories for which skip is true. A file that known knows and cas
 // has is not read, unless secrets are looked for; known may be nil.
 func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []Output, skip func(path string) bool, known Known, mask []string) (Captured, error) {
-	c, err := newCapture(ctx, root, cas, &Laid{}, mask)
+	h, err := openDir(root)
 	if err != nil {
-		return Captured{}, err
+		return Captured{}, fmt.Errorf("capture workspace: %w", err)
 	}
+	c := newCapture(ctx, h, cas, &Laid{}, mask)
 	defer c.dir.Close()
 	if !c.masking {
 		c.known = known
@@ -120,15 +122,12 @@ type capture struct {
 	out     Captured
 }
 
-func newCapture(ctx context.Context, dir string, cas cache.CAS, laid *Laid, mask []string) (*capture, error) {
-	h, err := openDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("capture workspace: %w", err)
-	}
+// newCapture captures what is below an open directory, which it takes.
+func newCapture(ctx context.Context, dir *os.File, cas cache.CAS, laid *Laid, mask []string) *capture {
 	return &capture{
 		ctx: ctx, cas: cas, laid: laid, mask: mask, masking: !NewMasker(mask).Empty(),
-		dir: h, fd: int(h.Fd()), taken: map[string]bool{},
-	}, nil
+		dir: dir, fd: int(dir.Fd()), taken: map[string]bool{},
+	}
 }
 
 func (c *capture) problem(output, format string, args ...any) {
@@ -180,17 +179,21 @@ func (c *capture) file(o Output) (cache.Output, error) {
 		return out, err
 	}
 	c.taken[o.Path] = true
-	out.Exists, out.Digest, out.Mode = true, d, st.Mode&0o777
+	f := found{path: o.Path, st: st}
+	if c.scan.closed != nil {
+		c.scan.closed.meet(&f)
+	}
+	out.Exists, out.Digest, out.Mode = true, d, f.mode()
 	return out, nil
 }
 
 // open opens a file for reading; a file of ours that its maker cannot read is made readable.
 func (c *capture) open(p string, resolve uint64) (int, error) {
 	fd, err := openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
-	if errors.Is(err, unix.EACCES) && c.scan.force {
+	if errors.Is(err, unix.EACCES) && c.scan.closed != nil {
 		var st unix.Stat_t
 		if unix.Fstatat(c.fd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
-			effect.Fchmodat(c.fd, p, st.Mode&0o777|0o400, 0) == nil {
+			effect.Fchmodat(c.fd, p, st.Mode&0o777|readsFile, 0) == nil {
 			fd, err = openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
 			if chErr := effect.Fchmodat(c.fd, p, st.Mode&0o777, 0); err == nil && chErr != nil {
 				unix.Close(fd)

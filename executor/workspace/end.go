@@ -45,6 +45,8 @@ type End struct {
 	Durable   bool          `json:"durable,omitempty"`
 	// Seal is what stat says of everything that is to be captured: who finds the same knows that nobody wrote since.
 	Seal digest.Digest `json:"seal"`
+	// Closed are what had to be opened to read the workspace, with the permissions that the seal and the capture are of.
+	Closed map[pathText]uint32 `json:"closed,omitempty"`
 	// Tail stands behind the log in what is stored: the words that the log had no room for. At most MaxTail bytes.
 	Tail []byte `json:"-"`
 }
@@ -52,6 +54,7 @@ type End struct {
 // Note writes what another process needs to capture a workspace. Its methods are for one goroutine.
 type Note struct {
 	attempt string
+	laid    *Laid
 	given   given
 }
 
@@ -64,7 +67,7 @@ type given struct {
 
 // NewNote prepares the note beside the workspace of attempt. Nothing is written yet; the values of mask never are.
 func NewNote(attempt string, laid *Laid, outputs []Output, mask []string) *Note {
-	return &Note{attempt: attempt, given: given{Outputs: outputs, Masks: len(mask), Laid: laid.text()}}
+	return &Note{attempt: attempt, laid: laid, given: given{Outputs: outputs, Masks: len(mask), Laid: laid.text()}}
 }
 
 // Reserve writes what is known before the program starts, and takes the room for how it ends: a full disk cannot
@@ -85,7 +88,7 @@ func (n *Note) Reserve() error {
 // Write notes the end and seals the workspace as it is now. durable makes everything in it durable first, so that the
 // note holds when the machine stops as well; that may take long on a busy disk.
 func (n *Note) Write(e End, durable bool) error {
-	seal, err := sealOf(n.attempt, n.given.Outputs)
+	seal, err := sealOf(n.attempt, n.given.Outputs, n.laid.closed)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (n *Note) Write(e End, durable bool) error {
 			return err
 		}
 	}
-	e.Seal, e.Durable, e.Boot = seal, durable, bootID()
+	e.Seal, e.Closed, e.Durable, e.Boot = seal, textOf(n.laid.closed), durable, bootID()
 	f, err := effect.OpenFile(filepath.Join(n.attempt, endFile), os.O_WRONLY, 0o600)
 	if err != nil {
 		return wrap("note end", endFile, unwrap(err))
@@ -165,14 +168,16 @@ func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (
 	if !ok {
 		return Captured{}, e, false, nil
 	}
-	seal, err := sealOf(attempt, g.Outputs)
+	laid := g.Laid.laid()
+	laid.closed = pathsOf(e.Closed)
+	seal, err := sealOf(attempt, g.Outputs, laid.closed)
 	if err != nil || seal != e.Seal {
 		return Captured{}, e, false, err
 	}
 	if len(mask) < g.Masks {
 		return Captured{}, e, true, ErrMasks
 	}
-	taken, err := Capture(ctx, attempt, cas, g.Laid.laid(), g.Outputs, mask)
+	taken, err := Capture(ctx, attempt, cas, laid, g.Outputs, mask)
 	return taken, e, true, err
 }
 
@@ -183,20 +188,22 @@ func readGiven(attempt string) (given, bool) {
 }
 
 // sealOf digests what stat says of a workspace. Of directories only their names and modes count: what is in them
-// speaks for itself, and looking into one that its maker closed changes its times.
-func sealOf(attempt string, outputs []Output) (digest.Digest, error) {
-	h, err := openDir(filepath.Join(attempt, Dir))
+// speaks for itself, and looking into one that its maker closed changes its times. Nor does it count when a closed file
+// was last changed: reading it does that.
+func sealOf(attempt string, outputs []Output, opened closed) (digest.Digest, error) {
+	h, err := openWorkspace(attempt)
 	if err != nil {
 		return digest.Digest{}, wrap("read workspace", Dir, unwrap(err))
 	}
 	defer h.Close()
-	s := scanner{dir: int(h.Fd()), force: true, enter: func(string) bool { return true }}
+	s := scanner{dir: int(h.Fd()), closed: opened, enter: func(string) bool { return true }}
 	if err := s.scan(); err != nil {
 		return digest.Digest{}, err
 	}
 	for _, o := range outputs { // those that a scan leaves out
 		f := found{path: o.Path}
 		if o.Path != "" && unix.Fstatat(s.dir, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			opened.meet(&f)
 			s.found = append(s.found, f)
 		}
 	}
@@ -204,8 +211,11 @@ func sealOf(attempt string, outputs []Output) (digest.Digest, error) {
 	for i := range s.found {
 		f := &s.found[i]
 		st := stampFrom(&f.st)
-		if f.kind() == unix.S_IFDIR {
+		switch {
+		case f.kind() == unix.S_IFDIR:
 			st = stamp{mode: st.mode}
+		case f.kind() == unix.S_IFREG && f.mode()&readsFile == 0:
+			st.ctime = 0
 		}
 		fmt.Fprintf(&text, "%q %d %d %d %d %o\n", f.path, st.ino, st.size, st.mtime, st.ctime, st.mode)
 	}

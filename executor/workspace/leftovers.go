@@ -86,9 +86,9 @@ func guessLaid(log string) *Laid {
 	err := unix.Statx(unix.AT_FDCWD, log, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)
 	switch {
 	case err != nil:
-		return &Laid{before: math.MaxInt64}
+		return &Laid{before: math.MaxInt64, closed: closed{}}
 	case st.Mask&unix.STATX_BTIME == 0:
-		return &Laid{} // the file system does not know: everything counts
+		return &Laid{closed: closed{}} // the file system does not know: everything counts
 	}
-	return &Laid{before: st.Btime.Sec*1e9 + int64(st.Btime.Nsec)}
+	return &Laid{before: st.Btime.Sec*1e9 + int64(st.Btime.Nsec), closed: closed{}}
 }

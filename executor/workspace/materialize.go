@@ -27,6 +27,7 @@ type Laid struct {
 	inherited map[string]cache.Entry // of trees at the root, by path
 	sources   map[string]cache.Entry // by path, but for those at inherited paths
 	root      string                 // that the sources were copied from
+	closed    closed                 // what was opened since to be read
 }
 
 // laidFile is what is known of a file or link that was laid.
@@ -74,7 +75,7 @@ func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 
 // Lay lays spec into a directory that holds nothing, with the promises of Materialize.
 func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
-	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}, root: spec.Root}}
+	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}, root: spec.Root, closed: closed{}}}
 	if err := l.collect(); err != nil {
 		return nil, err
 	}

@@ -16,10 +16,11 @@ func Relist(dir string, cas cache.CAS, spec Spec, globs []string) ([]byte, error
 	if err := l.collect(); err != nil {
 		return nil, err
 	}
-	c, err := newCapture(context.Background(), dir, hasher{}, l.laid, nil)
+	h, err := openDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list tree: %w", err)
 	}
+	c := newCapture(context.Background(), h, hasher{}, l.laid, nil)
 	defer c.dir.Close()
 	bases := basesOf(globs)
 	c.scan = scanner{dir: c.fd, enter: func(p string) bool { return leads(p, bases) }}

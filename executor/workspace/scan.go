@@ -27,7 +27,7 @@ func (f *found) mode() uint32 { return f.st.Mode & 0o777 }
 type scanner struct {
 	dir     int
 	enter   func(path string) bool // whether to look into a directory
-	force   bool                   // the directory is ours: open what the task made unreadable
+	closed  closed                 // the directory is ours: open what its maker closed, and note it here; nil where it is not
 	found   []found
 	trouble []string // directories that cannot be read
 	long    []string // directories whose path is too long for the system
@@ -35,16 +35,16 @@ type scanner struct {
 
 // scan lists everything below dir for which enter is true, sorted by path.
 func (s *scanner) scan() error {
-	if _, err := s.in(""); err != nil {
+	if _, err := s.in("", opensDir); err != nil {
 		return err
 	}
 	slices.SortFunc(s.found, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	return nil
 }
 
-// in lists one directory and says whether it is empty. A directory that vanishes is an empty one.
-func (s *scanner) in(dir string) (empty bool, err error) {
-	h, err := s.open(dir)
+// in lists one directory, which has mode, and says whether it is empty. A directory that vanishes is an empty one.
+func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
+	h, err := s.open(dir, mode)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
 		return true, nil
@@ -63,7 +63,18 @@ func (s *scanner) in(dir string) (empty bool, err error) {
 		return false, wrap("read directory", name(dir), unwrap(err))
 	}
 	for _, n := range names {
-		if err := s.one(int(h.Fd()), path.Join(dir, n), n); err != nil {
+		err := s.one(int(h.Fd()), path.Join(dir, n), n)
+		if errors.Is(err, unix.EACCES) && s.closed != nil { // it may be listed and not searched
+			err = s.closed.unlock(dir, mode, func(mode uint32) error { return effect.Fchmod(int(h.Fd()), mode, name(dir)) })
+			if err == nil {
+				err = s.one(int(h.Fd()), path.Join(dir, n), n)
+			}
+		}
+		if errors.Is(err, unix.EACCES) && dir != "" {
+			s.trouble = append(s.trouble, dir)
+			return false, nil
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -89,12 +100,15 @@ func (s *scanner) one(dir int, p, base string) error {
 		}
 		return wrap("read", p, err)
 	}
+	if s.closed != nil {
+		s.closed.meet(&f)
+	}
 	if f.kind() == unix.S_IFDIR {
 		if !s.enter(p) {
 			return nil
 		}
 		var err error
-		if f.empty, err = s.in(p); err != nil {
+		if f.empty, err = s.in(p, f.mode()); err != nil {
 			return err
 		}
 	}
@@ -102,12 +116,18 @@ func (s *scanner) one(dir int, p, base string) error {
 	return nil
 }
 
-// open opens a directory, never through a link.
-func (s *scanner) open(dir string) (*os.File, error) {
+// open opens a directory, which has mode, never through a link.
+func (s *scanner) open(dir string, mode uint32) (*os.File, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY
 	fd, err := openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
-	if errors.Is(err, unix.EACCES) && s.force {
-		if err := effect.Fchmodat(s.dir, name(dir), 0o700, 0); err != nil {
+	if errors.Is(err, unix.EACCES) && s.closed != nil {
+		err = s.closed.unlock(dir, mode, func(mode uint32) error {
+			if dir == "" { // what cannot be searched has no names
+				return effect.Fchmod(s.dir, mode, name(dir))
+			}
+			return effect.Fchmodat(s.dir, dir, mode, 0)
+		})
+		if err != nil {
 			return nil, err
 		}
 		fd, err = openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)

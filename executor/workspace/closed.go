@@ -1,0 +1,67 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
+)
+
+// closed are the paths below a workspace that their maker closed to its own user, with the permissions they had.
+// Reading a workspace opens them. Whoever reads it again, also in another process, speaks of them as their maker
+// left them.
+type closed map[string]uint32
+
+// Permissions that this user needs to read what its maker closed.
+const (
+	readsFile = 0o400
+	readsDir  = 0o500
+	opensDir  = 0o700 // what a closed directory gets; it will be removed as well
+)
+
+// meet gives f the permissions that its maker left. It takes in a file that is closed still.
+func (c closed) meet(f *found) {
+	opened := uint32(readsFile)
+	switch f.kind() {
+	case unix.S_IFDIR:
+		opened = opensDir
+	case unix.S_IFREG:
+		if f.mode()&readsFile == 0 {
+			c[f.path] = f.mode()
+			return
+		}
+	default:
+		return
+	}
+	if was, ok := c[f.path]; ok && f.mode() == was|opened {
+		f.st.Mode = f.st.Mode&^0o777 | was
+	}
+}
+
+// unlock opens a directory whose maker left it mode, by chmod. One of another user stays closed: EACCES.
+func (c closed) unlock(dir string, mode uint32, chmod func(mode uint32) error) error {
+	switch err := chmod(mode | opensDir); {
+	case errors.Is(err, unix.EPERM):
+		return unix.EACCES
+	case err != nil:
+		return err
+	}
+	c[dir] = mode
+	return nil
+}
+
+// openWorkspace opens the workspace of attempt, also when its task closed it.
+func openWorkspace(attempt string) (*os.File, error) {
+	dir := filepath.Join(attempt, Dir)
+	h, err := openDir(dir)
+	if !errors.Is(err, unix.EACCES) {
+		return h, err
+	}
+	if err := effect.Chmod(dir, opensDir); err != nil {
+		return nil, err
+	}
+	return openDir(dir)
+}
