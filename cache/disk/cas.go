@@ -79,34 +79,6 @@ func (s *Store) Has(d digest.Digest) (bool, error) {
 	return s.hasLarge(d)
 }
 
-// Lacks returns those of digests that the store does not have, in their order. It is Has for many: what other processes put
-// meanwhile is looked for once.
-func (s *Store) Lacks(digests []digest.Digest) ([]digest.Digest, error) {
-	unknown, err := s.packs.without(digests)
-	if err != nil {
-		return nil, fault("read", s.dir, err)
-	}
-	var out []digest.Digest
-	for _, d := range digests {
-		ok := !unknown[d]
-		switch {
-		case d.IsZero():
-			ok = false
-		case s.suspected(d):
-			ok, err = s.soundNow(d)
-		case !ok && d.Size > smallBlob: // small ones are in packs alone
-			ok, err = s.hasLarge(d)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			out = append(out, d)
-		}
-	}
-	return out, nil
-}
-
 // Open implements cache.CAS. A small blob was verified when Open returns.
 func (s *Store) Open(d digest.Digest) (io.ReadCloser, error) {
 	if d.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,41 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 )
+
+// TestSmallLeavesOutWhatIsNotSound: Small reads what Open would of small blobs, of all packs, and leaves the rest to it.
+func TestSmallLeavesOutWhatIsNotSound(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, other := open(t, dir), open(t, dir)
+	put := func(in *Store, b []byte) digest.Digest {
+		d, err := cache.PutBytes(in, b)
+		require.NoError(t, err)
+		return d
+	}
+	var asked []digest.Digest
+	for i := range 300 {
+		in := s
+		if i%3 == 0 {
+			in = other
+		}
+		asked = append(asked, put(in, bytes.Repeat([]byte{byte(i)}, i*i/2)))
+	}
+	damaged, large := asked[4], put(s, make([]byte, smallBlob+1))
+	damage(t, s, damaged, flip)
+	slices.Reverse(asked)
+	asked = append(asked, large, digest.Of([]byte("nowhere")), digest.Digest{}, asked[0])
+	found, err := s.Small(asked)
+	require.NoError(t, err)
+	require.Len(t, found, len(asked))
+	for i, d := range asked {
+		want, err := cache.ReadAll(s, d, smallBlob)
+		if d == damaged || err != nil {
+			require.Nil(t, found[i])
+			continue
+		}
+		require.NotNil(t, found[i])
+		require.True(t, bytes.Equal(want, found[i]))
+	}
+}
 
 func TestDamageIsRememberedByLaterHandles(t *testing.T) {
 	for _, test := range []struct {

@@ -22,7 +22,11 @@ type Digest struct {
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // Hex returns the sum in lower-case hex digits.
-func (d Digest) Hex() string { return hex.EncodeToString(d.Sum[:]) }
+func (d Digest) Hex() string {
+	var text [2 * len(d.Sum)]byte
+	hex.Encode(text[:], d.Sum[:])
+	return string(text[:])
+}
 
 // String returns "<hex>/<size>", as REAPI tools print digests.
 func (d Digest) String() string { return fmt.Sprintf("%s/%d", d.Hex(), d.Size) }
@@ -33,6 +37,16 @@ func (d Digest) Proto() *repb.Digest {
 		return nil
 	}
 	return &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size}
+}
+
+// protos returns the messages of digests, none of which is zero.
+func protos(digests []Digest) []*repb.Digest {
+	all, out := make([]repb.Digest, len(digests)), make([]*repb.Digest, len(digests))
+	for i, d := range digests {
+		out[i] = &all[i]
+		out[i].Hash, out[i].SizeBytes = d.Hex(), d.Size
+	}
+	return out
 }
 
 // FromProto reads a digest that a server sent. A nil message, a sum of another length and a negative size are errors.

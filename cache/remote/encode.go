@@ -3,9 +3,11 @@ package remote
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/protobuf/proto"
@@ -47,12 +49,16 @@ func (e Encoder) Directory(files []File) (root Digest, messages []Blob, err erro
 		return Digest{}, nil, err
 	}
 	var all []Blob
-	root, err = top.encode(func(d *repb.Directory) Digest {
+	take := func(d *repb.Directory) Digest {
 		b := e.Message(d)
 		all = append(all, b)
 		return b.Digest
-	})
-	return root, all, err
+	}
+	d, err := top.encode(take)
+	if err != nil {
+		return Digest{}, nil, err
+	}
+	return take(d), all, nil
 }
 
 // Tree returns a Tree message: a whole tree in one blob, as outputs are listed.
@@ -63,91 +69,90 @@ func (e Encoder) Tree(files []File) (Blob, error) {
 	}
 	t := &repb.Tree{}
 	seen := map[Digest]bool{}
-	_, err = top.encode(func(d *repb.Directory) Digest {
+	t.Root, err = top.encode(func(d *repb.Directory) Digest {
 		digest := e.Message(d).Digest
 		if !seen[digest] {
 			seen[digest] = true
 			t.Children = append(t.Children, d)
 		}
-		t.Root = d // the root comes last
 		return digest
 	})
-	if n := len(t.Children); n > 0 {
-		t.Children = t.Children[:n-1]
-	}
 	return e.Message(t), err
 }
 
 // branch is a directory on the way from a list of paths to messages.
 type branch struct {
 	dirs  map[string]*branch
-	files map[string]File
+	files []leaf
 }
 
-func newBranch() *branch { return &branch{dirs: map[string]*branch{}, files: map[string]File{}} }
+// leaf is a file or a link in a branch.
+type leaf struct {
+	name string
+	*File
+}
 
 func grow(files []File) (*branch, error) {
-	top := newBranch()
-	for _, f := range files {
+	top := &branch{}
+	for i := range files {
+		f := &files[i]
 		if err := cache.CleanPath(f.Path); err != nil {
 			return nil, fmt.Errorf("encode directory: %w", err)
 		}
-		if !utf8All(f.Path, f.Target) {
+		if !utf8.ValidString(f.Path) || !utf8.ValidString(f.Target) {
 			return nil, fmt.Errorf("encode directory: path %q is not UTF-8, which a remote cannot take", f.Path)
 		}
-		at := top
-		names := strings.Split(f.Path, "/")
-		for _, name := range names[:len(names)-1] {
-			at = at.sub(name)
+		at, rest := top, f.Path
+		for {
+			name, below, deeper := strings.Cut(rest, "/")
+			if !deeper {
+				break
+			}
+			at, rest = at.sub(name), below
 		}
-		last := names[len(names)-1]
 		if f.Dir {
-			at.sub(last)
+			at.sub(rest)
 			continue
 		}
-		if _, twice := at.files[last]; twice {
-			return nil, fmt.Errorf("encode directory: path %q is listed twice", f.Path)
-		}
-		at.files[last] = f
+		at.files = append(at.files, leaf{rest, f})
 	}
 	return top, nil
 }
 
-func utf8All(texts ...string) bool {
-	return !slices.ContainsFunc(texts, func(s string) bool { return strings.ToValidUTF8(s, "") != s })
-}
-
 func (b *branch) sub(name string) *branch {
+	if b.dirs == nil {
+		b.dirs = map[string]*branch{}
+	}
 	if b.dirs[name] == nil {
-		b.dirs[name] = newBranch()
+		b.dirs[name] = &branch{}
 	}
 	return b.dirs[name]
 }
 
-// encode hands every directory below b and then b itself to take, which returns its digest.
-func (b *branch) encode(take func(*repb.Directory) Digest) (Digest, error) {
-	d := &repb.Directory{}
-	for name, sub := range b.dirs {
-		if _, both := b.files[name]; both {
-			return Digest{}, fmt.Errorf("encode directory: %q is a file and a directory", name)
+// encode returns the message of b, and hands those of the directories below it to take, which returns their digests.
+func (b *branch) encode(take func(*repb.Directory) Digest) (*repb.Directory, error) {
+	slices.SortFunc(b.files, func(x, y leaf) int { return cmp.Compare(x.name, y.name) })
+	d := &repb.Directory{Files: make([]*repb.FileNode, 0, len(b.files))}
+	for i, f := range b.files {
+		switch {
+		case i > 0 && b.files[i-1].name == f.name:
+			return nil, fmt.Errorf("encode directory: path %q is listed twice", f.Path)
+		case b.dirs[f.name] != nil:
+			return nil, fmt.Errorf("encode directory: %q is a file and a directory", f.name)
+		case f.Target != "":
+			d.Symlinks = append(d.Symlinks, &repb.SymlinkNode{Name: f.name, Target: f.Target})
+		default:
+			d.Files = append(d.Files, &repb.FileNode{Name: f.name, Digest: f.Digest.Proto(), IsExecutable: f.Exec})
 		}
-		digest, err := sub.encode(take)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.dirs)) {
+		below, err := b.dirs[name].encode(take)
 		if err != nil {
-			return Digest{}, err
+			return nil, err
 		}
-		d.Directories = append(d.Directories, &repb.DirectoryNode{Name: name, Digest: digest.Proto()})
+		d.Directories = append(d.Directories, &repb.DirectoryNode{Name: name, Digest: take(below).Proto()})
 	}
-	for name, f := range b.files {
-		if f.Target != "" {
-			d.Symlinks = append(d.Symlinks, &repb.SymlinkNode{Name: name, Target: f.Target})
-		} else {
-			d.Files = append(d.Files, &repb.FileNode{Name: name, Digest: f.Digest.Proto(), IsExecutable: f.Exec})
-		}
-	}
-	slices.SortFunc(d.Directories, func(x, y *repb.DirectoryNode) int { return cmp.Compare(x.Name, y.Name) })
-	slices.SortFunc(d.Files, func(x, y *repb.FileNode) int { return cmp.Compare(x.Name, y.Name) })
-	slices.SortFunc(d.Symlinks, func(x, y *repb.SymlinkNode) int { return cmp.Compare(x.Name, y.Name) })
-	return take(d), nil
+	return d, nil
 }
 
 // Property is a name with a value.

@@ -37,6 +37,10 @@ func TestDirectories(t *testing.T) {
 	require.NoError(t, proto.Unmarshal(blob.Bytes, &tree))
 	require.True(t, proto.Equal(&d, tree.GetRoot()))
 	require.Len(t, tree.GetChildren(), 3)
+	slices.Reverse(files)
+	again, err := e.Tree(files)
+	require.NoError(t, err)
+	require.Equal(t, blob, again, "the order of a list means nothing")
 
 	for _, bad := range [][]remote.File{
 		{{Path: "../x"}}, {{Path: "/x"}}, {{Path: "a"}, {Path: "a"}}, {{Path: "a"}, {Path: "a/b"}}, {{Path: "\xff"}}, {{Path: "l", Target: "\xff"}},

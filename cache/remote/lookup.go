@@ -110,7 +110,8 @@ func (c *Cache) decode(k cache.Key, text []byte) (cache.SharedAttempt, bool, err
 	case !possible(e):
 		return e, false, fmt.Errorf("%w: its attempt has numbers or an end that no attempt of its outcome has", cache.ErrPoisoned)
 	}
-	return e, true, c.takeHints(doc)
+	c.takeHints(doc.SHA256)
+	return e, true, nil
 }
 
 // words are the texts of an attempt that people are shown, on terminals too.
@@ -146,25 +147,16 @@ func possible(e cache.SharedAttempt) bool {
 	return stopped && c.Duration >= 0 && (u.CostUSD == nil || *u.CostUSD >= 0)
 }
 
-// takeHints remembers where the blobs of a document may be.
-func (c *Cache) takeHints(doc document) error {
+// takeHints remembers where blobs may be.
+func (c *Cache) takeHints(pairs wireSums) {
 	if c.conn.Function() == BLAKE3 {
-		return nil
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for b3, hex := range doc.SHA256 {
-		d, err := digest.Parse(b3)
-		if err != nil {
-			return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
-		}
-		var sum [32]byte
-		if err := digest.ParseSum(&sum, hex); err != nil {
-			return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
-		}
-		c.hints[d] = sum
+	for _, p := range pairs {
+		c.hints[p.Digest] = p.SHA256
 	}
-	return nil
 }
 
 // Take implements cache.Shared. Trees are fetched first, since they name the rest.

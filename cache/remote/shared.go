@@ -120,14 +120,6 @@ func (c *Cache) Sums() *Sums { return c.sums }
 
 func (c *Cache) encoder() Encoder { return Encoder{c.conn.Function()} }
 
-// wire translates a digest whose bytes are in a local store.
-func (c *Cache) wire(d digest.Digest, from cache.CAS) (Digest, error) {
-	if c.conn.Function() == BLAKE3 {
-		return Digest(d), nil
-	}
-	return c.sums.of(d, func() (io.ReadCloser, error) { return from.Open(d) })
-}
-
 // where returns the digest under which the remote has d, as far as anybody said so.
 func (c *Cache) where(d digest.Digest) (Digest, bool) {
 	if c.conn.Function() == BLAKE3 {
@@ -253,16 +245,21 @@ type document struct {
 	Format  int                 `json:"format"` // 1
 	Attempt cache.SharedAttempt `json:"attempt"`
 	// SHA256 names the blobs for a remote that does not know BLAKE3. Readers verify both.
-	SHA256 map[string]string `json:"sha256,omitempty"`
+	SHA256 wireSums `json:"sha256,omitempty"`
 }
 
 // documentFormat is the present format of attempt.json. A reader that meets a later one finds nothing.
 const documentFormat = 1
 
 func (d document) encode() ([]byte, error) {
+	sums := d.SHA256
+	d.SHA256 = nil
 	b, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode attempt: %w", err)
+	}
+	if len(sums) > 0 { // the last field
+		b = append(sums.append(append(b[:len(b)-1], `,"sha256":`...)), '}')
 	}
 	return b, nil
 }

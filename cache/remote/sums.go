@@ -60,6 +60,16 @@ func (s *Sums) learn(d digest.Digest, sum [32]byte) {
 	}
 }
 
+// ofBytes returns the SHA256 digest of d, whose bytes a store read and verified: b.
+func (s *Sums) ofBytes(d digest.Digest, b []byte) Digest {
+	w := SHA256.Of(b)
+	s.learn(d, w.Sum)
+	return w
+}
+
+// inMemory is the greatest blob that is read whole to be hashed: making two hashes costs more than hashing so little by them.
+const inMemory = 16 << 10
+
 // of returns the SHA256 digest of d, reading the bytes when it is not known.
 func (s *Sums) of(d digest.Digest, open func() (io.ReadCloser, error)) (Digest, error) {
 	if sum, ok := s.get(d); ok {
@@ -69,18 +79,37 @@ func (s *Sums) of(d digest.Digest, open func() (io.ReadCloser, error)) (Digest, 
 	if err != nil {
 		return Digest{}, err
 	}
-	both := &twice{own: digest.NewHasher(), other: sha256.New()}
-	_, err = io.CopyBuffer(both, struct{ io.Reader }{r}, make([]byte, min(max(d.Size, 0)+1, 256<<10)))
+	var have digest.Digest
+	var sum [32]byte
+	if d.Size <= inMemory {
+		var b []byte
+		b, err = readSized(r, d.Size)
+		have, sum = digest.Of(b), sha256.Sum256(b)
+	} else {
+		both := &twice{own: digest.NewHasher(), other: sha256.New()}
+		_, err = io.CopyBuffer(both, struct{ io.Reader }{r}, make([]byte, 256<<10))
+		have = both.own.Digest()
+		both.other.Sum(sum[:0])
+	}
 	if err = errors.Join(err, r.Close()); err != nil {
 		return Digest{}, err
 	}
-	if have := both.own.Digest(); have != d {
+	if have != d {
 		return Digest{}, cache.ErrCorrupt{Digest: d, Detail: fmt.Sprintf("read %s", have)}
 	}
-	var sum [32]byte
-	both.other.Sum(sum[:0])
 	s.learn(d, sum)
 	return Digest{sum, d.Size}, nil
+}
+
+// readSized returns what r yields. Of one that yields more than size bytes it returns one byte too many, of one that yields fewer
+// those: their digest tells.
+func readSized(r io.Reader, size int64) ([]byte, error) {
+	b := make([]byte, size+1)
+	n, err := io.ReadFull(r, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], err
 }
 
 // twice hashes by both functions.

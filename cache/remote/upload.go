@@ -12,6 +12,9 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 )
 
 const (
@@ -22,40 +25,88 @@ const (
 	smallestZip = 256     // bytes below which compressing costs more than it saves
 )
 
-// Blob is something to upload. Its bytes are in Bytes, or come from Open, which may be called more than once.
+// Blob is something to upload. Its bytes are in Bytes, or come from Open, which may be called more than once, or are those of Local
+// in From.
 type Blob struct {
 	Digest Digest
 	Bytes  []byte
 	Open   func() (io.ReadCloser, error)
+	From   cache.CAS
+	Local  digest.Digest
 }
 
 func (b Blob) reader() (io.ReadCloser, error) {
-	if b.Open == nil {
-		return io.NopCloser(bytes.NewReader(b.Bytes)), nil
+	switch {
+	case b.Open != nil:
+		return b.Open()
+	case b.Bytes == nil && b.From != nil:
+		return b.From.Open(b.Local)
 	}
-	return b.Open()
+	return io.NopCloser(bytes.NewReader(b.Bytes)), nil
 }
 
-func (b Blob) read() ([]byte, error) {
-	if b.Open == nil {
-		return b.Bytes, nil
-	}
-	r, err := b.Open()
+// readBlobs returns the bytes of small blobs, in their order.
+func readBlobs(blobs []Blob) ([][]byte, error) {
+	out, err := together(blobs)
 	if err != nil {
 		return nil, err
 	}
-	all := bytes.NewBuffer(make([]byte, 0, b.Digest.Size+bytes.MinRead))
-	_, err = all.ReadFrom(io.LimitReader(r, b.Digest.Size+1))
-	if err = errors.Join(err, r.Close()); err == nil && int64(all.Len()) != b.Digest.Size {
+	for i, b := range blobs {
+		if out[i] == nil {
+			if out[i], err = b.read(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// together returns the bytes of those blobs that one store can read together, and nil for the others.
+func together(blobs []Blob) ([][]byte, error) {
+	out := make([][]byte, len(blobs))
+	first := slices.IndexFunc(blobs, func(b Blob) bool { return b.From != nil })
+	if first < 0 {
+		return out, nil
+	}
+	many, ok := blobs[first].From.(interface {
+		Small([]digest.Digest) ([][]byte, error)
+	})
+	if !ok {
+		return out, nil
+	}
+	var digests []digest.Digest
+	var places []int
+	for i, b := range blobs {
+		if b.From == blobs[first].From && b.Bytes == nil {
+			digests, places = append(digests, b.Local), append(places, i)
+		}
+	}
+	found, err := many.Small(digests)
+	for i, b := range found {
+		out[places[i]] = b
+	}
+	return out, err
+}
+
+func (b Blob) read() ([]byte, error) {
+	if b.Bytes != nil {
+		return b.Bytes, nil
+	}
+	r, err := b.reader()
+	if err != nil {
+		return nil, err
+	}
+	all, err := readSized(r, b.Digest.Size)
+	if err = errors.Join(err, r.Close()); err == nil && int64(len(all)) != b.Digest.Size {
 		err = fmt.Errorf("read blob %s: it has another length", b.Digest)
 	}
-	return all.Bytes(), err
+	return all, err
 }
 
 // FindMissing returns those of digests that the server does not have. The empty blob never is missing: every client has it, and
 // servers differ in what they say of it.
 func (c *Client) FindMissing(ctx context.Context, digests []Digest) ([]Digest, error) {
-	return c.findMissing(ctx, notEmpty(c.function, digests))
+	return c.findMissing(ctx, unique(notEmpty(c.function, digests)))
 }
 
 // notEmpty leaves out the empty blob.
@@ -64,9 +115,8 @@ func notEmpty(f Function, digests []Digest) []Digest {
 	return slices.DeleteFunc(slices.Clone(digests), func(d Digest) bool { return d == empty })
 }
 
-// findMissing asks about all of digests.
+// findMissing asks about all of digests, none of which is there twice.
 func (c *Client) findMissing(ctx context.Context, digests []Digest) ([]Digest, error) {
-	digests = unique(digests)
 	var mu sync.Mutex
 	var missing []Digest
 	err := parallel(ctx, slices.Collect(slices.Chunk(digests, maxDigests)), func(ctx context.Context, some []Digest) error {
@@ -102,14 +152,6 @@ func unique(digests []Digest) []Digest {
 	return out
 }
 
-func protos(digests []Digest) []*repb.Digest {
-	out := make([]*repb.Digest, len(digests))
-	for i, d := range digests {
-		out[i] = d.Proto()
-	}
-	return out
-}
-
 // Sent says what an upload took.
 type Sent struct {
 	Blobs int   // sent; the others were there
@@ -118,27 +160,29 @@ type Sent struct {
 
 // Upload makes sure that the server has all blobs: it asks which are missing and sends those.
 func (c *Client) Upload(ctx context.Context, blobs []Blob) (Sent, error) {
-	byDigest := make(map[Digest]Blob, len(blobs))
+	places := make(map[Digest]int, len(blobs))
 	digests := make([]Digest, 0, len(blobs))
-	for _, b := range blobs {
-		byDigest[b.Digest] = b
-		digests = append(digests, b.Digest)
+	for i, b := range blobs {
+		if _, twice := places[b.Digest]; !twice && !b.Digest.IsZero() {
+			digests = append(digests, b.Digest)
+			places[b.Digest] = i
+		}
 	}
 	missing, err := c.findMissing(ctx, digests)
 	if err != nil {
 		return Sent{}, err
 	}
-	var send []Blob
+	send := make([]Blob, 0, len(missing))
 	var sent Sent
 	for _, d := range missing {
-		b, ok := byDigest[d]
+		i, ok := places[d]
 		if !ok {
 			return Sent{}, fmt.Errorf("upload: the remote lacks %s, which it was not asked for", d)
 		}
 		if c.offer.MaxBlob > 0 && d.Size > c.offer.MaxBlob {
 			return Sent{}, fmt.Errorf("upload %s: the remote takes blobs of at most %d bytes", d, c.offer.MaxBlob)
 		}
-		send = append(send, b)
+		send = append(send, blobs[i])
 		sent.Blobs++
 		sent.Bytes += d.Size
 	}
@@ -214,13 +258,15 @@ func (c *Client) sendBatch(ctx context.Context, blobs []Blob) error {
 }
 
 func (c *Client) tryBatch(ctx context.Context, blobs []Blob) (left []Blob, err error) {
-	req := &repb.BatchUpdateBlobsRequest{InstanceName: c.endpoint.instance, DigestFunction: c.function.Proto()}
-	byDigest := make(map[Digest]Blob, len(blobs))
-	for _, b := range blobs {
-		data, err := b.read()
-		if err != nil {
-			return blobs, err
-		}
+	req := &repb.BatchUpdateBlobsRequest{
+		InstanceName: c.endpoint.instance, DigestFunction: c.function.Proto(), Requests: make([]*repb.BatchUpdateBlobsRequest_Request, 0, len(blobs)),
+	}
+	all, err := readBlobs(blobs)
+	if err != nil {
+		return blobs, err
+	}
+	for i, b := range blobs {
+		data := all[i]
 		one := &repb.BatchUpdateBlobsRequest_Request{Digest: b.Digest.Proto(), Data: data}
 		if c.offer.ZstdBatch && len(data) >= smallestZip {
 			if zipped := compress(data); len(zipped) < len(data) {
@@ -228,30 +274,44 @@ func (c *Client) tryBatch(ctx context.Context, blobs []Blob) (left []Blob, err e
 			}
 		}
 		req.Requests = append(req.Requests, one)
-		byDigest[b.Digest] = b
 	}
 	reply, err := c.cas.BatchUpdateBlobs(ctx, req)
 	if err != nil {
 		return blobs, fmt.Errorf("upload blobs: %w", tell(err))
 	}
-	for i, r := range reply.GetResponses() {
-		answered := r.GetDigest()
-		if answered == nil && len(reply.GetResponses()) == len(req.GetRequests()) {
-			answered = req.GetRequests()[i].GetDigest() // Bazel's own worker does not say which, and keeps the order
+	return notTaken(blobs, reply)
+}
+
+// notTaken returns the blobs of a batch that a server does not say it has, and why.
+func notTaken(blobs []Blob, reply *repb.BatchUpdateBlobsResponse) (left []Blob, err error) {
+	answers := reply.GetResponses()
+	taken := make([]bool, len(blobs))
+	for i, r := range answers {
+		d, bad := FromProto(r.GetDigest())
+		switch { // most servers keep the order; Bazel's own worker does not say which, and keeps it
+		case r.GetDigest() == nil && len(answers) == len(blobs):
+			d = blobs[i].Digest
+		case bad != nil:
+			return blobs, fmt.Errorf("upload blobs: %w", bad)
+		case i >= len(blobs) || blobs[i].Digest != d:
+			i = slices.IndexFunc(blobs, func(b Blob) bool { return b.Digest == d })
 		}
-		d, bad := FromProto(answered)
-		b, ok := byDigest[d]
-		if bad != nil || !ok {
+		if i < 0 {
 			return blobs, errors.New("upload blobs: the remote answers for a blob that it was not sent")
 		}
-		delete(byDigest, d)
-		if s := status.FromProto(r.GetStatus()); s.Code() != codes.OK {
-			left = append(left, b)
+		s := status.FromProto(r.GetStatus())
+		taken[i] = s.Code() == codes.OK
+		if !taken[i] && err == nil {
 			err = fmt.Errorf("upload blob %s: %w", d, tell(s.Err()))
 		}
 	}
-	if err == nil && len(byDigest) > 0 {
-		return blobs, fmt.Errorf("upload blobs: the remote says nothing of %d of them", len(byDigest))
+	for i, b := range blobs {
+		if !taken[i] {
+			left = append(left, b)
+		}
+	}
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("upload blobs: the remote says nothing of %d of them", len(left))
 	}
 	return left, err
 }

@@ -42,7 +42,7 @@ func (s *Server) store(f repb.DigestFunction_Value, d *repb.Digest, data []byte,
 	if have.GetHash() != d.GetHash() || have.GetSizeBytes() != d.GetSizeBytes() {
 		return status.Errorf(codes.InvalidArgument, "%s was sent as %s", name(f, have), name(f, d))
 	}
-	s.Put(f, data)
+	s.keep(f, d, data)
 	return nil
 }
 

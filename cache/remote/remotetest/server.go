@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -161,7 +161,7 @@ func (s *Server) Results() int {
 }
 
 func name(f repb.DigestFunction_Value, d *repb.Digest) string {
-	return fmt.Sprintf("%s/%s/%d", f, d.GetHash(), d.GetSizeBytes())
+	return f.String() + "/" + d.GetHash() + "/" + strconv.FormatInt(d.GetSizeBytes(), 10)
 }
 
 // function returns the function of a request; one that names none means SHA256, as servers take hashes of that length.
@@ -183,10 +183,14 @@ func sum(f repb.DigestFunction_Value, b []byte) *repb.Digest {
 // Put stores b as a client would and returns its digest.
 func (s *Server) Put(f repb.DigestFunction_Value, b []byte) *repb.Digest {
 	d := sum(f, b)
+	s.keep(f, d, b)
+	return d
+}
+
+func (s *Server) keep(f repb.DigestFunction_Value, d *repb.Digest, b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.blobs[name(f, d)] = slices.Clone(b)
-	return d
 }
 
 // Blob returns stored bytes.
