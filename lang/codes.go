@@ -13,10 +13,10 @@ type CodeDoc struct {
 	Title       string   // what is wrong, a few words
 	Severity    Severity // what it is unless -W error
 	Explanation string   // plain English: lines of at most 80 columns, blank lines between paragraphs
-	Bad         string   // a campaign that has the problem; "" when no file can show it
+	Bad         string   // a campaign that has the problem; "" only where Where is "bug"
 	Good        string   // the same campaign without it
-	Command     string   // what shows the problem of Bad
-	Where       string   // the room that finds it: "lang", "graph", "cmd", or "build" at run time
+	Command     string   // a line of shell that shows the problem of Bad
+	Where       string   // the room that finds it: "lang", "graph", "cmd", "build" at run time; "bug" where no campaign can have it
 }
 
 // Files splits an example (Bad or Good) into its files. Text before the first line of the form

@@ -41,10 +41,33 @@ task "triage" {
 Sort the findings into notes.md.
 `},
 	{
-		Code: "UF5003", Title: "Prompt over 256 KiB",
+		Code: "UF5003", Title: "Prompt over 256 KiB", Where: "cmd",
 		Explanation: `
 A prompt file may have 256 KiB. Large material is better put into an input file whose path the prompt gives: the
-agent reads of it what it needs.`},
+agent reads of it what it needs.`,
+		Command: "sh grow.sh && ufbuild check",
+		Bad: `
+task "triage" {
+  prompt = "prompts/triage.md"
+  output "notes" { path = "notes.md" }
+}
+` + exampleAgent + `-- prompts/triage.md --
+Triage these findings into notes.md:
+-- grow.sh --
+yes "a finding" | head -n 30000 >> prompts/triage.md
+`, Good: `
+task "triage" {
+  prompt = "prompts/triage.md"
+  input "findings" { glob = ["findings.txt"] }
+  output "notes" { path = "notes.md" }
+}
+` + exampleAgent + `-- prompts/triage.md --
+Triage the findings of findings.txt into notes.md.
+-- findings.txt --
+the findings:
+-- grow.sh --
+yes "a finding" | head -n 30000 >> findings.txt
+`},
 	{
 		Code: "UF5004", Title: "Bad front matter",
 		Explanation: `

@@ -3,13 +3,74 @@ package lang
 // runtimeCodeDocs are the pages of what only a build can meet: values that tasks wrote. Their places
 // are in the campaign or in a prompt. Their examples are campaigns that check accepts; a build of the bad one fails.
 var runtimeCodeDocs = []CodeDoc{
-	{Code: "UFR101", Title: "Output cannot be read", Where: "build", Explanation: `
+	{Code: "UFR101", Title: "Output cannot be read", Where: "build", Command: "ufbuild build", Explanation: `
 An expression takes the text or JSON of another task's output, and its bytes cannot be had from the store: a blob is
 missing or damaged, or larger than what may be read into an expression (64 MiB). Give the path instead, or build again:
-what is damaged is made again.`},
-	{Code: "UFR102", Title: "Output is not the JSON its contract promises", Where: "build", Explanation: `
-The document was accepted by its contract, but what an expression reads of it has another type than the schema says.
-Close the schema (one type, additionalProperties: false), so that the contract refuses such a document.`},
+what is damaged is made again.`,
+		Bad: `
+task "log" {
+  command = ["sh", "-c", "head -c 70000000 /dev/zero > all.log"]
+  output "log" { path = "all.log" }
+}
+task "size" {
+  command = ["echo", length(task.log.outputs.log.text)]
+}
+`, Good: `
+task "log" {
+  command = ["sh", "-c", "head -c 70000000 /dev/zero > all.log"]
+  output "log" { path = "all.log" }
+}
+task "size" {
+  command = ["wc", "-c", task.log.outputs.log.path]
+}
+`},
+	{Code: "UFR102", Title: "Output is not the JSON its contract promises", Where: "build", Command: "ufbuild build", Explanation: `
+What an expression reads of a document has another type than the schema of its contract says. A contract with severity =
+"warn" lets such a document pass, its readers cannot. Let the contract refuse it (severity = "error", the default): then
+the task that wrote it fails, and may try again.`,
+		Bad: `
+contract "list" {
+  kind     = "json"
+  schema   = "list.schema.json"
+  severity = "warn"
+}
+task "list" {
+  command = ["cp", "made.json", "list.json"]
+  input "made" { glob = ["made.json"] }
+  output "list" {
+    path     = "list.json"
+    contract = contract.list
+  }
+}
+task "use" {
+  command = ["echo", join(", ", task.list.outputs.list.json)]
+}
+-- list.schema.json --
+{"type": "array", "items": {"type": "string"}}
+-- made.json --
+["one", 2]
+`, Good: `
+contract "list" {
+  kind     = "json"
+  schema   = "list.schema.json"
+  severity = "warn"
+}
+task "list" {
+  command = ["cp", "made.json", "list.json"]
+  input "made" { glob = ["made.json"] }
+  output "list" {
+    path     = "list.json"
+    contract = contract.list
+  }
+}
+task "use" {
+  command = ["echo", join(", ", task.list.outputs.list.json)]
+}
+-- list.schema.json --
+{"type": "array", "items": {"type": "string"}}
+-- made.json --
+["one", "two"]
+`},
 	{Code: "UFR103", Title: "Expression fails on real values", Where: "build", Command: "ufbuild build", Explanation: `
 What the tasks before wrote does not fit the expression: an element that is not there, a function that refuses its
 argument. Where the schema of the contract is open, check cannot see this before. Close the schema, or guard with try().`,
@@ -79,7 +140,7 @@ task "use" {
 -- made.json --
 ["one"]
 `},
-	{Code: "UFR105", Title: "Value still unknown", Where: "build", Explanation: `
+	{Code: "UFR105", Title: "Value still unknown", Where: "bug", Explanation: `
 An expression depends on a task that has not run although everything it waits for has. Please report it.`},
 	{Code: "UFR106", Title: "Two items have one key", Where: "build", Command: "ufbuild build", Explanation: `
 The key of an expand names its instances, so it must tell items apart, also on a disk that ignores upper and lower case.
@@ -519,8 +580,9 @@ task "ask" {
 -- made.json --
 "Why?"
 `},
-	{Code: "UFR117", Title: "Secret outside secrets", Where: "build", Explanation: `
-A sensitive value would reach a prompt, a command or a variable that is hashed and stored. Pass it in secrets.`},
+	{Code: "UFR117", Title: "Secret outside secrets", Where: "bug", Explanation: `
+A sensitive value would reach a prompt, a command or a variable that is hashed and stored. check finds this before
+(UF7301, UF7302), and a campaign with errors is never built. Please report how you came here.`},
 	{Code: "UFR118", Title: "Output is not text", Where: "build", Command: "ufbuild build", Explanation: `
 .text of an output that is not UTF-8. Give its path to whoever reads it.`,
 		Bad: `
@@ -540,6 +602,6 @@ task "use" {
   command = ["cat", task.dump.outputs.dump.path]
 }
 `},
-	{Code: "UFR199", Title: "Error that check reports", Where: "build", Explanation: `
+	{Code: "UFR199", Title: "Error that check reports", Where: "bug", Explanation: `
 The expression has an error that check finds; a campaign with errors is never built. Please report how you came here.`},
 }

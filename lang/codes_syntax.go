@@ -44,10 +44,27 @@ task "greet" {
 }
 `},
 	{
-		Code: "UF1003", Title: "Campaign file too large",
+		Code: "UF1003", Title: "Campaign file too large", Where: "cmd",
 		Explanation: `
 A campaign file may have 4 MiB. More is nearly always data that belongs into an input file: declare it as an
-input and give the task its path.`},
+input and give the task its path.`,
+		Command: "sh grow.sh && ufbuild check",
+		Bad: `
+task "count" {
+  command = ["echo", "500000 rows"]
+}
+-- grow.sh --
+yes "# one row" | head -n 500000 >> campaign.hcl
+`, Good: `
+task "count" {
+  command = ["wc", "-l", "rows.txt"]
+  input "rows" { glob = ["rows.txt"] }
+}
+-- rows.txt --
+# the rows:
+-- grow.sh --
+yes "# one row" | head -n 500000 >> rows.txt
+`},
 	{
 		Code: "UF1004", Title: "Nesting too deep",
 		Explanation: `
@@ -388,10 +405,11 @@ task "greet" {
 		Code: "UF1401", Title: "Another version of ufbuild is required",
 		Explanation: `
 campaign.requires says which versions of ufbuild this campaign is written for, and this is none of them.
-Install one of them, or loosen the constraint.`,
+Install one of them, or loosen the constraint. A program that was built from a checkout has no version and is taken for
+one of them. A constraint that cannot be read, as here, is refused by all.`,
 		Bad: `
 campaign {
-  requires = ">= 99.0"
+  requires = "0.x"
 }
 
 task "greet" {

@@ -11,8 +11,70 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unshowable are the codes that no small file can show.
-var unshowable = []string{"UF1003", "UF5003", "UF9901", "UFR101", "UFR102", "UFR105", "UFR117", "UFR199"}
+// forced reach the codes that no campaign can show, by the code: each renders what a build would never render.
+var forced = map[string]func(t *testing.T) Diagnostics{
+	"UF9901": func(t *testing.T) Diagnostics {
+		return renderReader(t, "task.list.outputs.names.text", panickingUpstream{})
+	},
+	"UFR105": func(t *testing.T) Diagnostics {
+		c := loadReader(t, "task.list.outputs.names.text")
+		i := instanceAt(t, c, "greet")
+		i.Needs = nil
+		_, ds := c.Render(i, fakeUpstream{"list": {"names": "a b"}})
+		return ds
+	},
+	"UFR117": func(t *testing.T) Diagnostics {
+		c := loadReader(t, "var.token")
+		i := instanceAt(t, c, "greet")
+		i.late.def.body.broken = false // check saw it
+		_, ds := c.Render(i, fakeUpstream{})
+		return ds
+	},
+	"UFR199": func(t *testing.T) Diagnostics { return renderReader(t, "nonesuch()", fakeUpstream{}) },
+}
+
+// loadReader loads a campaign whose task greet is told x, whatever check says of it.
+func loadReader(t *testing.T, x string) *Campaign {
+	c, _ := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": `
+task "list" {
+  command = ["sh", "-c", "ls > names.txt"]
+  output "names" { path = "names.txt" }
+}
+variable "token" {
+  type      = string
+  default   = "secret"
+  sensitive = true
+}
+`, "late.campaign.hcl": `task "greet" { command = ["echo", ` + x + `] }`})})
+	return c
+}
+
+func renderReader(t *testing.T, x string, up Upstream) Diagnostics {
+	c := loadReader(t, x)
+	_, ds := c.Render(instanceAt(t, c, "greet"), up)
+	return ds
+}
+
+type panickingUpstream struct{}
+
+func (panickingUpstream) Result(Address) (Result, bool) { panic("out of order") }
+
+// TestBugCodes reaches every code that only a bug of ours would print, and wants it with a place.
+func TestBugCodes(t *testing.T) {
+	n := 0
+	for _, c := range Codes() {
+		if c.Where != "bug" {
+			continue
+		}
+		n++
+		require.Contains(t, forced, c.Code, "nothing shows that this code can be printed")
+		ds := forced[c.Code](t)
+		require.Equal(t, []string{c.Code}, codesOf(ds), "%v", ds)
+		require.Equal(t, c.Severity, ds[0].Severity)
+		require.Regexp(t, `^late\.campaign\.hcl:1:(26|35)$`, placeOf(ds[0]), c.Code)
+	}
+	require.Len(t, forced, n)
+}
 
 func TestEveryCodePageIsComplete(t *testing.T) {
 	var codes []string
@@ -22,11 +84,12 @@ func TestEveryCodePageIsComplete(t *testing.T) {
 		require.NotEmpty(t, c.Title, c.Code)
 		require.NotRegexp(t, `\.$`, c.Title, c.Code)
 		require.Regexp(t, `[.:]$`, c.Explanation, c.Code)
-		require.Contains(t, []string{"lang", "graph", "cmd", "build"}, c.Where, c.Code)
+		require.Contains(t, []string{"lang", "graph", "cmd", "build", "bug"}, c.Where, c.Code)
 		require.Regexp(t, `(^| )ufbuild (check|build|plan)`, c.Command, c.Code)
 		require.Contains(t, []Severity{Error, Warning}, c.Severity, c.Code)
-		if slices.Contains(unshowable, c.Code) {
+		if c.Where == "bug" {
 			require.Empty(t, c.Bad, c.Code)
+			require.Contains(t, c.Explanation, "report", c.Code)
 			continue
 		}
 		require.NotEmpty(t, c.Files(c.Bad), c.Code)
@@ -66,7 +129,7 @@ func TestEveryCodeInTheSourceHasAPage(t *testing.T) {
 
 func TestEveryBadExampleIsBadAndEveryGoodOneIsGood(t *testing.T) {
 	for _, c := range Codes() {
-		if c.Where != "lang" || c.Bad == "" {
+		if c.Where != "lang" {
 			continue
 		}
 		t.Run(c.Code, func(t *testing.T) {
@@ -88,7 +151,7 @@ func TestEveryBadExampleIsBadAndEveryGoodOneIsGood(t *testing.T) {
 // TestGoodExamplesOfOtherRooms loads what other packages find problems in: neither is wrong here.
 func TestGoodExamplesOfOtherRooms(t *testing.T) {
 	for _, c := range Codes() {
-		if c.Where == "lang" || c.Bad == "" {
+		if c.Where == "lang" || c.Where == "bug" {
 			continue
 		}
 		require.False(t, loadExample(t, c, c.Bad).HasErrors(), c.Code)

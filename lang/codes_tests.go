@@ -104,7 +104,7 @@ task "greet" {
 // bugCodeDocs is the page of the code that is never the user's fault.
 var bugCodeDocs = []CodeDoc{
 	{
-		Code: "UF9901", Title: "A bug in ufbuild",
+		Code: "UF9901", Title: "A bug in ufbuild", Where: "bug",
 		Explanation: `
 ufbuild itself failed while it looked at this text. That is never your fault: please report it, with the text.
 Other problems of the campaign are reported all the same.`},

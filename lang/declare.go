@@ -117,7 +117,8 @@ func (l *loader) declareNamed(n *node) {
 // nameOK reports a name that no declaration may have.
 func (l *loader) nameOK(kind, name string, place hcl.Range) bool {
 	if Reserved(name) {
-		l.error("UF1206", place, "%s.", sentenceCase(ValidName(kind, name).Error()))
+		l.error("UF1206", place, "%s.", sentenceCase(ValidName(kind, name).Error())).
+			hint("Choose another name, such as %q.", name+"-"+kind)
 		return false
 	}
 	if err := ValidName(kind, name); err != nil {

@@ -108,7 +108,8 @@ func parseFile(src *sources, name string, allErrors bool) *parsedFile {
 	b, err := src.read(name, maxCampaignFile)
 	switch {
 	case errors.Is(err, errTooLarge):
-		f.probs.error("UF1003", whole, "%s is too large; the limit is 4 MiB.", name)
+		f.probs.error("UF1003", whole, "%s is too large; the limit is 4 MiB.", name).
+			hint("Put data into a file that a task declares as its input.")
 		return f
 	case err != nil:
 		f.probs.error("UF1001", whole, "%s cannot be read: %v.", name, err)

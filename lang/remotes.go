@@ -45,7 +45,8 @@ func (l *loader) loadRemotes() {
 // checkEngine holds a remote to what its engine knows.
 func (l *loader) checkEngine(n *node, r *Remote) {
 	if r.Name == Here {
-		l.error("UF1206", n.label, "%q is reserved: it stands for this machine.", Here)
+		l.error("UF1206", n.label, "%q is reserved: it stands for this machine.", Here).
+			hint("Choose another name, such as %q.", r.Engine)
 	}
 	a := n.arg("engine")
 	if a != nil && r.Engine != "" && !slices.Contains(remoteEngines, r.Engine) {
@@ -103,7 +104,8 @@ func (l *loader) checkRemote(d *taskDef, i *Instance) {
 		where = a.place
 	}
 	if i.Workspace.Mode == ModeInplace {
-		l.error("UF7009", where, "Task %q runs in place, so it can only run here.", d.task.Name)
+		l.error("UF7009", where, "Task %q runs in place, so it can only run here.", d.task.Name).
+			hint("Take remote out, or let its workspace have the mode \"inputs\" or \"repo\".")
 	}
 	limited := i.Workspace.Sandbox != "off" && i.Workspace.Sandbox != "" || !i.Workspace.Network
 	if limited && r.Engine == "reapi" {
@@ -111,7 +113,8 @@ func (l *loader) checkRemote(d *taskDef, i *Instance) {
 			hint("Its server decides what a task may do; take sandbox and network out, or run it here.")
 	}
 	if r.MaxTimeout > 0 && i.Timeout > r.MaxTimeout {
-		l.error("UF7009", where, "Timeout %s of task %q is more than remote %q grants (max_timeout %s).", i.Timeout, d.task.Name, r.Name, r.MaxTimeout)
+		l.error("UF7009", where, "Timeout %s of task %q is more than remote %q grants (max_timeout %s).", i.Timeout, d.task.Name, r.Name, r.MaxTimeout).
+			hint("Let the task have a timeout of at most that, or run it elsewhere.")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 )
 
@@ -23,9 +24,12 @@ func (l *loader) checkRequires(n *node) {
 }
 
 // satisfies reports whether a version meets every constraint of a list such as ">= 0.3, < 2". Versions
-// of development builds, which have no number, meet all.
+// of development builds, which have no number or one that Go made of a commit, meet all.
 func satisfies(version, constraints string) (bool, error) {
 	have := canonicalVersion(version)
+	if module.IsPseudoVersion(have) {
+		have = ""
+	}
 	all := true
 	for _, c := range strings.Split(constraints, ",") {
 		op, want, err := splitConstraint(c)

@@ -18,6 +18,7 @@ type codeRow struct {
 	Explanation string `json:"explanation,omitempty"`
 	Bad         string `json:"bad,omitempty"`
 	Good        string `json:"good,omitempty"`
+	Command     string `json:"command,omitempty"` // what refuses bad
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -71,11 +72,15 @@ func (a *app) explain(code string) error {
 		return usageErrorf("there is no code %q\nhint: \"ufbuild explain\" lists the codes", code)
 	}
 	if a.json {
-		return a.printJSON(codeRow{c.Code, c.Severity.String(), c.Title, c.Explanation, c.Bad, c.Good})
+		return a.printJSON(codeRow{c.Code, c.Severity.String(), c.Title, c.Explanation, c.Bad, c.Good, c.Command})
 	}
 	style := a.outTerm.Style()
 	fmt.Fprintf(a.out, "%s (%s): %s\n\n%s\n", style.Bold(c.Code), c.Severity, c.Title, strings.TrimSpace(c.Explanation))
-	for _, example := range []struct{ title, text string }{{"This is refused:", c.Bad}, {"This is fine:", c.Good}} {
+	says := " refuses this:"
+	if c.Severity == lang.Warning {
+		says = " warns of this:"
+	}
+	for _, example := range []struct{ title, text string }{{c.Command + says, c.Bad}, {"This is fine:", c.Good}} {
 		if example.text != "" {
 			fmt.Fprintf(a.out, "\n%s\n\n%s", style.Bold(example.title), indent(example.text))
 		}

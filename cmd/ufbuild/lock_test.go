@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/ufbuild/ufbuild/lang"
 )
 
 // TestLockAddress pins an address and builds from it after the server is gone. An address that fails
@@ -46,19 +44,4 @@ func TestLockAddress(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(dir, "out", "read", "out.md"))
 	require.NoError(t, err)
 	require.Equal(t, "text of /good.md", string(got))
-}
-
-// TestExamplesOfTheLockCode runs the page of UF8005: only the lock file shows its problem.
-func TestExamplesOfTheLockCode(t *testing.T) {
-	c, ok := lang.Explain("UF8005")
-	require.True(t, ok)
-	for example, want := range map[string]bool{c.Bad: true, c.Good: false} {
-		dir := t.TempDir()
-		for _, f := range c.Files(example) {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, f.Path), f.Bytes, 0o644))
-		}
-		l := loadWith(lang.Options{Dir: dir}, nil)
-		l.readLock()
-		require.Equal(t, want, indexOfCode(l.problems, c.Code) >= 0, "%v", l.problems)
-	}
 }

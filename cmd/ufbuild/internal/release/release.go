@@ -23,7 +23,8 @@ type Info struct {
 // shownCommit is how much of a commit's hash names it for people; git shows as much of large repositories.
 const shownCommit = 12
 
-// Develop is the version of a build from a checkout; it satisfies every campaign's requires.
+// Develop is the version of a build from a checkout that Go found no commit of; like one of a commit it satisfies every
+// campaign's requires.
 const Develop = "devel"
 
 // Read returns what the toolchain recorded in the binary.
