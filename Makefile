@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 BENCH ?= .
-SIZES ?= 1000
+SIZES ?= 200,1000
 GATE ?=
 
 .PHONY: build man pictures test check golden fuzz bench gate crash test-agents release-state
@@ -39,7 +39,7 @@ fuzz: ## every fuzzer for FUZZTIME
 	  done; \
 	done
 
-bench: ## the table of docs/benchmarks.md, SIZES=1000,10000 tasks, and benchmarks of packages; BENCH=Name chooses
+bench: ## the table of docs/benchmarks.md, SIZES=200,1000 tasks, and benchmarks of packages; BENCH=Name chooses
 	$(GO) test ./cmd/ufbuild -run TestBenchmarkTable -table -sizes $(SIZES) -count 1 -timeout 4h -v
 	$(GO) test ./... -run '^$$' -bench '$(BENCH)' -benchmem
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,18 +14,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peer is another build tool that does the work of the campaign: its files, and how it is called.
+// peer is another build tool that does the work of the campaign: its files, and how it is called. A slow one is measured once
+// and not tableRounds times, and one with a most only on graphs of as many tasks at most: it starts a package manager for each task. One with a server of its own has its time counted, but not its processor time; clear makes such a
+// server forget, and stop ends it.
 type peer struct {
-	name  string
-	args  []string
-	write func(*arena)
+	name        string
+	args        []string
+	slow        bool
+	most        int
+	write       func(*arena)
+	clear, stop []string
 }
 
-// peerState is what the peers keep between runs, besides outputs in nout.
-var peerState = []string{".ninja_log", ".ninja_deps", ".task", ".snakemake"}
+// peerState is what the peers keep between runs, besides outputs.
+var peerState = []string{".ninja_log", ".ninja_deps", ".task", ".snakemake", ".turbo", "node_modules"}
 
+// peerOutputs are where the peers leave what they make: in nout, and Bazel behind a link of its own.
+var peerOutputs = []string{"nout", bazelLinks + "bin/nout"}
+
+// peers are in the order of the table.
 var peers = []peer{
-	{"ninja", nil, func(a *arena) {
+	{name: "ninja", write: func(a *arena) {
 		var b strings.Builder
 		b.WriteString("rule r\n  command = sh -c 'cat $in | head -c 1024 > $out'\n")
 		for i := range a.n {
@@ -32,7 +42,7 @@ var peers = []peer{
 		}
 		a.put("build.ninja", b.String())
 	}},
-	{"make", []string{"-r", "-s", "-j", strconv.Itoa(runtime.NumCPU() + 2)}, func(a *arena) {
+	{name: "make", args: []string{"-r", "-s", "-j", peerJobs}, write: func(a *arena) {
 		var b strings.Builder
 		b.WriteString("all:")
 		for i := range a.n {
@@ -44,7 +54,7 @@ var peers = []peer{
 		}
 		a.put("Makefile", b.String())
 	}},
-	{"task", []string{"--silent", "-C", strconv.Itoa(runtime.NumCPU() + 2)}, func(a *arena) {
+	{name: "task", args: []string{"--silent", "-C", peerJobs}, slow: true, write: func(a *arena) {
 		var b, all strings.Builder
 		b.WriteString("version: '3'\ntasks:\n")
 		for i := range a.n {
@@ -59,6 +69,64 @@ var peers = []peer{
 		fmt.Fprintf(&b, "  default:\n    deps: [%s]\n", strings.TrimSuffix(all.String(), ", "))
 		a.put("Taskfile.yml", b.String())
 	}},
+	{name: "turbo", args: []string{"run", "all", "--log-order=stream", "--output-logs=none", "--ui=stream", "--concurrency", peerJobs}, slow: true, most: 200, write: writeTurbo},
+	{name: "snakemake", args: []string{"--quiet", "all", "--cores", peerJobs}, slow: true, write: func(a *arena) {
+		var b strings.Builder
+		fmt.Fprintf(&b, "rule all:\n    input: expand('nout/{i}.txt', i=range(%d))\n", a.n)
+		for i := range a.n {
+			ins := append([]string{fmt.Sprintf("src/%d.txt", i)}, a.outputsOf(i)...)
+			fmt.Fprintf(&b, "rule t%d:\n    input: '%s'\n    output: 'nout/%d.txt'\n    shell: 'set +o pipefail; cat {input} | head -c 1024 > {output}'\n", i, strings.Join(ins, "', '"), i)
+		}
+		a.put("Snakefile", b.String())
+	}},
+	{name: "bazel", args: []string{"build", "//:all", "--symlink_prefix=" + bazelLinks, "--noshow_progress", "--jobs", peerJobs}, slow: true,
+		clear: []string{"clean"}, stop: []string{"shutdown"}, write: func(a *arena) {
+			var b strings.Builder
+			for i := range a.n {
+				ins := append([]string{fmt.Sprintf("src/%d.txt", i)}, a.outputsOf(i)...)
+				fmt.Fprintf(&b, "genrule(name='t%d', srcs=['%s'], outs=['nout/%d.txt'], cmd='set +o pipefail; cat $(SRCS) | head -c 1024 > $@')\n", i, strings.Join(ins, "', '"), i)
+			}
+			a.put("BUILD", b.String())
+			a.put("WORKSPACE", "")
+			a.put(".bazelrc", "startup --output_user_root="+a.tb.TempDir()+"\n")
+		}},
+}
+
+// peerJobs is how much each peer does at a time.
+var peerJobs = strconv.Itoa(runtime.NumCPU() + 2)
+
+// bazelLinks is how the links begin that Bazel makes to its own directories.
+const bazelLinks = "bz-"
+
+// writeTurbo makes each task a script of the one package, as Turborepo runs scripts of packages only. What another task made
+// is no input: Turborepo hashes inputs before anything runs, and goes by the hash of that task.
+func writeTurbo(a *arena) {
+	type task struct {
+		DependsOn []string `json:"dependsOn"`
+		Inputs    []string `json:"inputs,omitempty"`
+		Outputs   []string `json:"outputs"`
+	}
+	tasks, scripts, all := map[string]task{}, map[string]string{"all": "true"}, task{Outputs: []string{}}
+	for i := range a.n {
+		name, deps := "t"+strconv.Itoa(i), []string{}
+		ins := append([]string{fmt.Sprintf("src/%d.txt", i)}, a.outputsOf(i)...)
+		for _, d := range a.depsOf(i) {
+			deps = append(deps, "t"+strconv.Itoa(d))
+		}
+		tasks[name] = task{deps, ins[:1], []string{fmt.Sprintf("nout/%d.txt", i)}}
+		scripts[name] = fmt.Sprintf("mkdir -p nout; cat %s | head -c 1024 > nout/%d.txt", strings.Join(ins, " "), i)
+		all.DependsOn = append(all.DependsOn, name)
+	}
+	tasks["all"] = all
+	a.putJSON("turbo.json", map[string]any{"tasks": tasks, "noUpdateNotifier": true})
+	a.putJSON("package.json", map[string]any{"name": "bench", "private": true, "packageManager": "npm@10.0.0", "workspaces": []string{}, "scripts": scripts})
+	a.putJSON("package-lock.json", map[string]any{"name": "bench", "lockfileVersion": 3, "requires": true, "packages": map[string]any{"": map[string]any{"name": "bench"}}})
+}
+
+func (a *arena) putJSON(name string, value any) {
+	b, err := json.Marshal(value)
+	a.must(err)
+	a.put(name, string(b))
 }
 
 // outputsOf are the files of the peers that task i reads.
@@ -98,14 +166,18 @@ func TestBenchmarkTable(t *testing.T) {
 		require.NoError(t, err)
 		fmt.Fprintf(&out, "\n%d tasks, wall time (CPU time) as a multiple of ninja's:\n\n| case | ninja |", n)
 		var columns [][]string
-		for _, p := range append(peers[1:len(peers):len(peers)], peer{name: bin, args: []string{"build", "--progress", "none", "-j", strconv.Itoa(runtime.NumCPU() + 2)}}) {
+		for _, p := range append(peers[1:len(peers):len(peers)], peer{name: bin, args: []string{"build", "--progress", "none", "-j", peerJobs}}) {
 			path, err := exec.LookPath(p.name)
 			if err != nil {
 				t.Logf("%s is not on PATH and left out", p.name)
 				continue
 			}
+			if p.most > 0 && n > p.most {
+				t.Logf("%s is left out with %d tasks", p.name, n)
+				continue
+			}
 			fmt.Fprintf(&out, " %s |", filepath.Base(p.name))
-			columns = append(columns, column(newGround(t, n, bin), ninja, path, p.args, t.Logf))
+			columns = append(columns, column(newGround(t, n, bin), ninja, path, p, t.Logf))
 		}
 		out.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
 		for i, c := range benchCases {
@@ -119,26 +191,41 @@ func TestBenchmarkTable(t *testing.T) {
 	writeTable(t, filepath.Join("..", "..", "docs", "benchmarks.md"), out.String())
 }
 
-// column measures one peer in every case, in pairs with ninja.
-func column(a *arena, ninja, name string, args []string, logf func(string, ...any)) []string {
+// column measures one peer, the program at path, in every case, in pairs with ninja.
+func column(a *arena, ninja, path string, p peer, logf func(string, ...any)) []string {
+	rounds := tableRounds
+	if p.slow {
+		rounds = 1
+	}
+	if p.stop != nil {
+		defer a.run(path, p.stop...)
+	}
+	a.clearPeer = func() {
+		if p.clear != nil {
+			a.run(path, p.clear...)
+		}
+	}
 	a.warm(ninja)
-	a.run(name, args...)
-	a.run(name, args...)
+	a.run(path, p.args...)
+	a.run(path, p.args...)
 	var cells []string
 	for _, c := range benchCases {
 		var wall, cpu []float64
-		for range tableRounds {
+		for range rounds {
 			c.prepare(a)
 			base := a.run(ninja)
-			if name != a.bin {
+			if path != a.bin {
 				c.prepare(a) // peers share the outputs
 			}
-			mine := a.run(name, args...)
+			mine := a.run(path, p.args...)
 			wall = append(wall, mine.wall.Seconds()/base.wall.Seconds())
 			cpu = append(cpu, mine.cpu.Seconds()/base.cpu.Seconds())
 		}
-		cells = append(cells, fmt.Sprintf("%s (%s)", ratio(median(wall)), ratio(median(cpu))))
-		logf("%s %s: %s", filepath.Base(name), c.name, cells[len(cells)-1])
+		cells = append(cells, ratio(median(wall)))
+		if p.stop == nil {
+			cells[len(cells)-1] += " (" + ratio(median(cpu)) + ")"
+		}
+		logf("%s %s: %s", filepath.Base(path), c.name, cells[len(cells)-1])
 	}
 	return cells
 }
@@ -170,20 +257,36 @@ func TestPeersDoTheSameWork(t *testing.T) {
 	}
 	a := newGround(t, layers, buildProgram(t))
 	a.run(a.bin, "build", "--progress", "none")
+	want := make([][]byte, a.n)
+	for i := range want {
+		var err error
+		want[i], err = os.ReadFile(filepath.Join(a.dir, "out", fmt.Sprintf("t%d", i), "o.txt"))
+		require.NoError(t, err)
+	}
 	for _, p := range peers {
 		path, err := exec.LookPath(p.name)
 		if err != nil {
 			t.Logf("%s is not on PATH", p.name)
 			continue
 		}
-		a.must(os.RemoveAll(filepath.Join(a.dir, "nout")))
+		a.dropOutputs()
 		a.run(path, p.args...)
+		if p.stop != nil {
+			a.run(path, p.stop...)
+		}
 		for i := range a.n {
-			want, err := os.ReadFile(filepath.Join(a.dir, "out", fmt.Sprintf("t%d", i), "o.txt"))
-			require.NoError(t, err)
-			got, err := os.ReadFile(filepath.Join(a.dir, "nout", fmt.Sprintf("%d.txt", i)))
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got), p.name)
+			require.Equal(t, string(want[i]), string(a.madeBy(t, i)), p.name)
 		}
 	}
+}
+
+// madeBy is what the peer that ran last made of task i.
+func (a *arena) madeBy(t *testing.T, i int) []byte {
+	for _, dir := range peerOutputs {
+		if b, err := os.ReadFile(filepath.Join(a.dir, dir, fmt.Sprintf("%d.txt", i))); err == nil {
+			return b
+		}
+	}
+	t.Fatalf("nothing made %d.txt", i)
+	return nil
 }

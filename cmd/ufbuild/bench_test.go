@@ -81,6 +81,8 @@ type arena struct {
 	dir   string
 	store string
 	edits int
+	// clearPeer makes a peer with a server forget what it made.
+	clearPeer func()
 }
 
 // layers is the depth of the graph.
@@ -143,8 +145,12 @@ func (a *arena) source(i int) string { return filepath.Join(a.dir, "src", fmt.Sp
 
 // clear makes everything run.
 func (a *arena) clear() {
-	for _, p := range append([]string{"nout", "out", ".ufbuild"}, peerState...) {
+	a.dropOutputs()
+	for _, p := range append([]string{".ufbuild"}, peerState...) {
 		a.must(os.RemoveAll(filepath.Join(a.dir, p)))
+	}
+	if a.clearPeer != nil {
+		a.clearPeer()
 	}
 	a.must(os.RemoveAll(a.store))
 }
@@ -164,14 +170,17 @@ func (a *arena) touch() {
 
 // dropOutputs removes what was built; ufbuild restores it, others have to run.
 func (a *arena) dropOutputs() {
-	a.must(os.RemoveAll(filepath.Join(a.dir, "nout")))
-	a.must(os.RemoveAll(filepath.Join(a.dir, "out")))
+	for _, p := range append([]string{"out"}, peerOutputs...) {
+		a.must(os.RemoveAll(filepath.Join(a.dir, p)))
+	}
 }
 
 // spent is what a command took, its children included.
 type spent struct{ wall, cpu time.Duration }
 
-func (a *arena) environ() []string { return append(os.Environ(), "UFBUILD_STORE="+a.store) }
+func (a *arena) environ() []string {
+	return append(os.Environ(), "UFBUILD_STORE="+a.store, "TURBO_TELEMETRY_DISABLED=1")
+}
 
 func (a *arena) run(name string, args ...string) spent {
 	cmd := exec.Command(name, args...)
