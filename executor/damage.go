@@ -253,7 +253,7 @@ func (b *Builder) mend(a lang.Address, mends []Mend) error {
 		if got != m.Digest {
 			return cache.ErrCorrupt{Digest: m.Digest, Detail: m.Path + " was changed while it was stored again"}
 		}
-		b.emit(event.Event{Kind: event.Notice, Address: a.String(), Text: "stored bytes were missing or damaged; stored again from " + m.Path})
+		b.emit(event.Event{Kind: event.Warning, Address: a.String(), Text: "stored bytes were missing or damaged; stored again from " + m.Path})
 	}
 	return nil
 }

@@ -240,7 +240,7 @@ func (s *scheduler) takeGood(ran *lang.Profile, o cache.Outcome) {
 // note tells of trouble that stops nothing.
 func (s *scheduler) note(err error) {
 	if err != nil {
-		s.emit(event.Event{Kind: event.Notice, Text: err.Error()})
+		s.emit(event.Event{Kind: event.Warning, Text: err.Error()})
 	}
 }
 

@@ -109,3 +109,6 @@ func (b *Builder) shareDecided(inst *lang.Instance, dec *Decision) {
 
 // Notice tells the user something of a build that runs. It may be called from any goroutine until Run returns.
 func (b *Builder) Notice(text string) { b.emit(event.Event{Kind: event.Notice, Text: text}) }
+
+// Warn is like Notice, for what somebody should look at.
+func (b *Builder) Warn(text string) { b.emit(event.Event{Kind: event.Warning, Text: text}) }

@@ -259,9 +259,12 @@ func (s *scheduler) pause(n *nodeState, inst *lang.Instance) time.Duration {
 	return time.Duration(float64(d) * (0.75 + s.b.Jitter()/2))
 }
 
-// rest waits before the next try without holding a slot.
+// rest waits before the next try without holding a slot. A wait that a person notices is told.
 func (s *scheduler) rest(id graph.NodeID, d time.Duration) {
 	s.set(id, Resting)
+	if d >= time.Second {
+		s.emit(event.Event{Kind: event.Notice, Address: s.nodes[id].result.Address.String(), Text: "tries again in " + d.Round(time.Second).String()})
+	}
 	s.resting++
 	sendAfter(s, d, s.rested, id)
 }

@@ -158,7 +158,7 @@ func (s *scheduler) putBack() {
 		if err != nil {
 			text = "the next build puts its outputs back: " + err.Error()
 		}
-		s.emit(event.Event{Kind: event.Notice, Address: addr.String(), Text: text})
+		s.emit(event.Event{Kind: event.Warning, Address: addr.String(), Text: text})
 	}
 }
 
@@ -172,7 +172,7 @@ func (w *witness) inProject(s *scheduler) []Trespass {
 		changes, err = w.project.Changes()
 	}
 	if err != nil {
-		s.emit(event.Event{Kind: event.Notice, Text: "what was written in the project is not known: " + err.Error()})
+		s.emit(event.Event{Kind: event.Warning, Text: "what was written in the project is not known: " + err.Error()})
 		return nil
 	}
 	var out []Trespass

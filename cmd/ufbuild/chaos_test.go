@@ -108,8 +108,8 @@ func (w *chaosWorld) round(n int) {
 	said, code := h.run("build", "--remote", w.server.URL(), "-j", "4")
 	said = fmt.Sprintf("build %d, server %s\n%s", n, fault, said)
 	require.Zero(w.t, code, said)
-	require.LessOrEqual(w.t, strings.Count(said, "warning:"), 1, said)
-	w.warned += strings.Count(said, "warning:")
+	require.LessOrEqual(w.t, strings.Count(said, "] warning "), 1, said)
+	w.warned += strings.Count(said, "] warning ")
 	c := fmt.Sprintf("ca%db%d", v1, v2)
 	want := map[string]string{"a": fmt.Sprintf("a%d", v1), "b": fmt.Sprintf("b%d", v2), "c": c, "d": "d" + c}
 	for task, text := range want {

@@ -190,7 +190,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	defer a.stop.onKill(nil)
 	accounts := ledger.Open(s.ledgerDir())
 	defer func() { a.warn(accounts.Close()) }()
-	use := tiered.Options{Read: true, Say: func(text string) { b.Notice(text) }, Tell: func(text string) { b.Notice("warning: " + text) }}
+	use := tiered.Options{Read: true, Say: func(text string) { b.Notice(text) }, Tell: func(text string) { b.Warn(text) }}
 	if err := s.reachRemote(&f.remote, build, use); err != nil {
 		return err
 	}

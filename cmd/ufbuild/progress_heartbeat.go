@@ -39,7 +39,7 @@ func (h *heartbeat) Emit(e event.Event) {
 	defer h.mu.Unlock()
 	h.model.Apply(e)
 	switch e.Kind {
-	case event.AttemptStarted, event.AttemptEnded, event.NodeDone, event.Notice, event.PoolPaused, event.PoolResumed:
+	case event.AttemptStarted, event.AttemptEnded, event.NodeDone, event.Notice, event.Warning, event.PoolPaused, event.PoolResumed:
 		h.heard = true
 	}
 	h.next.Emit(e)

@@ -5,7 +5,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/event"
 )
 
@@ -20,12 +22,13 @@ type plainSink struct {
 	done    int
 	tails   map[string]*tail            // end of the output of running tasks
 	over    map[string]bool             // nodes that were done, by address
+	ends    map[string]event.Event      // attempts that ended badly, by address, until it is known what follows
 	replay  func(address string) []byte // log of the attempt that a fresh node reads; nil: none
 }
 
 // plainSink returns the sink that prints to w.
 func (a *app) plainSink(s *session, f buildFlags, w io.Writer) *plainSink {
-	p := &plainSink{w: w, style: a.errTerm.Style(), logs: f.logs, tails: map[string]*tail{}, over: map[string]bool{}}
+	p := &plainSink{w: w, style: a.errTerm.Style(), logs: f.logs, tails: map[string]*tail{}, over: map[string]bool{}, ends: map[string]event.Event{}}
 	if f.logs == "full" {
 		p.replay = s.selectedLog
 	}
@@ -34,6 +37,9 @@ func (a *app) plainSink(s *session, f buildFlags, w io.Writer) *plainSink {
 
 // Emit implements event.Sink.
 func (p *plainSink) Emit(e event.Event) {
+	if e.Kind != event.NodeDone {
+		p.tellEnd(e.Address)
+	}
 	switch e.Kind {
 	case event.BuildStarted:
 		p.total = e.Total
@@ -45,15 +51,37 @@ func (p *plainSink) Emit(e event.Event) {
 	case event.AttemptOutput:
 		p.output(e)
 	case event.AttemptEnded:
-		if e.Outcome != "ok" && e.Outcome != "" {
-			p.line(p.style.Warn("end"), e.Address, fmt.Sprintf("attempt %d: %s after %s", e.N, e.Outcome, ui.Duration(e.Duration)))
-		}
+		p.attemptEnded(e)
 	case event.NodeDone:
 		p.nodeDone(e)
 	case event.PoolPaused, event.PoolResumed, event.BuildHeld, event.BuildReleased:
-		p.line(p.style.Warn("note"), event.Plain(e.Text), "")
+		p.line(p.style.Warn("note"), "", e.Text)
 	case event.Notice:
 		p.line("note", e.Address, e.Text)
+	case event.Warning:
+		p.line(p.style.Warn("warning"), e.Address, e.Text)
+	}
+}
+
+// attemptEnded keeps the end of an attempt for the line of its node: most that end badly are the last, and one
+// line says both. One after which the account may pause is told at once.
+func (p *plainSink) attemptEnded(e event.Event) {
+	switch cache.Outcome(e.Outcome) {
+	case "", cache.OK:
+		return
+	}
+	p.ends[e.Address] = e
+	switch cache.Outcome(e.Outcome) {
+	case cache.RateLimited, cache.Account:
+		p.tellEnd(e.Address)
+	}
+}
+
+// tellEnd tells of an attempt that ended badly and was not the last.
+func (p *plainSink) tellEnd(address string) {
+	if e, ok := p.ends[address]; ok {
+		delete(p.ends, address)
+		p.line(p.style.Warn("end"), address, fmt.Sprintf("attempt %d: %s after %s", e.N, e.Outcome, ui.Duration(e.Duration)))
 	}
 }
 
@@ -65,6 +93,9 @@ func (p *plainSink) nodeDone(e event.Event) {
 		p.done++
 	}
 	p.over[e.Address] = true
+	if e.State != "failed" {
+		p.tellEnd(e.Address)
+	}
 	switch e.State {
 	case "ran":
 		p.line(p.style.Good("ok"), e.Address, ui.Duration(e.Duration))
@@ -73,8 +104,8 @@ func (p *plainSink) nodeDone(e event.Event) {
 			p.print(e.Address, string(p.replay(e.Address)))
 		}
 	case "failed":
-		first, _, _ := strings.Cut(e.Message, "\n")
-		p.line(p.style.Bad("failed"), e.Address, first)
+		p.line(p.style.Bad("failed"), e.Address, p.failure(e))
+		delete(p.ends, e.Address)
 		if p.github {
 			fmt.Fprintf(p.w, "::error title=%s failed::%s\n", githubProperty(e.Address), githubData(e.Message))
 		}
@@ -83,11 +114,39 @@ func (p *plainSink) nodeDone(e event.Event) {
 	delete(p.tails, e.Address)
 }
 
-func (p *plainSink) line(what, address, words string) {
-	if words != "" {
-		words = "  " + p.style.Dim(event.Plain(words))
+// failure says in a line why a node failed, without the words that the end of its log says below.
+func (p *plainSink) failure(e event.Event) string {
+	words, _, _ := strings.Cut(e.Message, "\n")
+	if t := p.shownTail(e.Address); t != nil {
+		for _, last := range agent.LastLines([]byte(t.text), 1) {
+			words = strings.TrimSuffix(words, ": "+agent.OneLine(event.Plain(last)))
+		}
 	}
-	fmt.Fprintf(p.w, "[%d/%d] %s %s%s\n", p.done, p.total, what, address, words)
+	end, ok := p.ends[e.Address]
+	if !ok {
+		return words
+	}
+	said := fmt.Sprintf("attempt %d after %s", end.N, ui.Duration(end.Duration))
+	if cache.Outcome(end.Outcome) != cache.Failed {
+		said = fmt.Sprintf("attempt %d: %s after %s", end.N, end.Outcome, ui.Duration(end.Duration))
+	}
+	if words == "" {
+		return said
+	}
+	return said + ": " + words
+}
+
+// line prints what happened, to which address (empty: to none), and what is to be said of it.
+func (p *plainSink) line(what, address, words string) {
+	if address != "" {
+		what += " " + address
+	}
+	if words != "" && address != "" {
+		what += "  " + p.style.Dim(event.Plain(words))
+	} else if words != "" {
+		what += " " + event.Plain(words)
+	}
+	fmt.Fprintf(p.w, "[%d/%d] %s\n", p.done, p.total, what)
 }
 
 func (p *plainSink) output(e event.Event) {
@@ -107,9 +166,17 @@ func (p *plainSink) print(address, text string) {
 	}
 }
 
+// shownTail is the end of the log that is shown when an address fails; nil when none is.
+func (p *plainSink) shownTail(address string) *tail {
+	if t := p.tails[address]; t != nil && p.logs == "errors" && t.text != "" {
+		return t
+	}
+	return nil
+}
+
 func (p *plainSink) showTail(address string) {
-	t := p.tails[address]
-	if t == nil || p.logs != "errors" || t.text == "" {
+	t := p.shownTail(address)
+	if t == nil {
 		return
 	}
 	if p.github {

@@ -183,7 +183,11 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 		if r.State != executor.Failed {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s %s: %s\n", s.Bad("failed"), s.Bold(r.Address.String()), r.Outcome)
+		how := ""
+		if r.Outcome != cache.Failed {
+			how = ": " + string(r.Outcome)
+		}
+		fmt.Fprintf(w, "\n%s %s%s\n", s.Bad("failed"), s.Bold(r.Address.String()), how)
 		if len(r.Diags) > 0 {
 			_ = lang.WriteText(w, r.Diags, l.campaign.Source, lang.TextOptions{})
 		} else {

@@ -28,6 +28,7 @@ const (
 	BuildHeld      Kind = "build_held"      // a person paused the build; Text says who and why
 	BuildReleased  Kind = "build_released"  // a person let it go on; Text
 	Notice         Kind = "notice"          // Text for the user
+	Warning        Kind = "warning"         // Text for the user: what somebody should look at
 	Unclean        Kind = "unclean"         // Text: a file was written where no task had to write; Address is who ran then
 	BuildEnded     Kind = "build_ended"     // Counts
 )
