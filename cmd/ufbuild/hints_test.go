@@ -14,7 +14,7 @@ import (
 
 // decidingScripts are those about what is fresh and what is not. None of them looks at a hint itself.
 var decidingScripts = []string{
-	"second-build-runs-nothing", "inputs-by-content", "early-cutoff", "cosmetic-edits", "environment", "env-unset", "repo-snapshot", "same-size-edits",
+	"second-build-runs-nothing", "inputs-by-content", "early-cutoff", "cosmetic-edits", "environment", "env-unset", "repo-snapshot", "same-size-edits", "nothing-changed",
 }
 
 // spoiler stands in the place of the program and spoils the hints of the campaign after all that is not a plan, which may

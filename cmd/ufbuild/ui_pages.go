@@ -55,7 +55,7 @@ func withWords(err error, words *bytes.Buffer) error {
 }
 
 // planEvery is how often the plan is made anew where a look at files cannot tell whether one that a task reads has
-// changed, as in a snapshot of a repository.
+// changed, as with a file that was written just now.
 const planEvery = 15 * time.Second
 
 // filesMark changes when a file that the plan rests on does. The caller holds mu.

@@ -40,11 +40,12 @@ type Files struct {
 	repoErr  error
 	repoMu   sync.Mutex
 	repoSeen map[string]File
-	large    map[string]bool // kept by Git LFS; written once, with repoList
+	asked    asked           // written once, with repoList
+	large    map[string]bool // kept by Git LFS; the same
 	empty    map[string]bool // submodules that are not checked out; the same
 
 	watching  *watched    // nil until Watch
-	unwatched atomic.Bool // an answer depends on more than observations
+	repoAsked atomic.Bool // somebody got a snapshot
 
 	load   sync.Once
 	hashed atomic.Int64

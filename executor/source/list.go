@@ -62,6 +62,27 @@ func (f *Files) list(dir string) ([]dirName, error) {
 	return names, nil
 }
 
+// listingsSettled reports whether every directory that was listed within the tick of its last change still holds what was
+// seen: another name may have come after the look without a trace.
+func (f *Files) listingsSettled() bool {
+	young := map[string]*listing{}
+	f.mu.RLock()
+	for dir, l := range f.listings {
+		if l.sig.Newest() >= l.at {
+			young[dir] = l
+		}
+	}
+	f.mu.RUnlock()
+	for dir, l := range young {
+		now := coarseNow()
+		names, err := f.readNames(dir)
+		if err != nil || l.sig.Newest() >= now || !slices.Equal(names, l.names) || stamp.Stat(f.dirFD, dir, true) != l.sig {
+			return false
+		}
+	}
+	return true
+}
+
 // readNames reads a directory.
 func (f *Files) readNames(dir string) ([]dirName, error) {
 	h, err := f.openBeneath(dir, unix.O_RDONLY|unix.O_DIRECTORY)

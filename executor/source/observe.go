@@ -80,11 +80,11 @@ func (f *Files) IsRegular(path string) bool {
 	return false
 }
 
-// Observed returns what was looked at since Watch. It is false when answers depend on more than that: a
-// snapshot of a repository is made by git, and a file may have changed within the tick of its reading until
-// [Files.Save] has settled it.
+// Observed returns what was looked at since Watch. It is false when answers depend on more than that: a file or a
+// directory may have changed within the tick of its reading (files until [Files.Save] has settled them), and of a
+// snapshot stat may not see all that git goes by.
 func (f *Files) Observed() ([]stamp.Observation, bool) {
-	if f.watching == nil || f.unwatched.Load() {
+	if f.watching == nil || !f.observeRepo() || !f.listingsSettled() {
 		return nil, false
 	}
 	f.watching.mu.Lock()

@@ -34,7 +34,7 @@ func (f *Files) Repo(include, exclude []string) ([]File, error) {
 			return nil, err
 		}
 	}
-	f.unwatched.Store(true) // what git would say next time is more than stat can see
+	f.repoAsked.Store(true)
 	f.repo.Do(func() { f.repoList, f.repoErr = f.repoPaths() })
 	if f.repoErr != nil {
 		return nil, f.repoErr
@@ -146,6 +146,7 @@ func escape(p string) string {
 // gitFiles lists what git tracks or would track below the directory at, itself the root or the top of
 // a nested working tree.
 func (f *Files) gitFiles(at string) ([]string, error) {
+	f.asked.trees = append(f.asked.trees, at)
 	names, err := f.lsFiles(at)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,8 @@ func (f *Files) gitFiles(at string) ([]string, error) {
 		err := unix.Fstatat(f.dirFD, p, &st, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
-			continue // tracked, but deleted
+			f.asked.gone = append(f.asked.gone, p) // tracked, but deleted
+			continue
 		case err != nil:
 			return nil, pathError("read", p, err)
 		case st.Mode&unix.S_IFMT != unix.S_IFDIR:
@@ -182,6 +184,7 @@ func (f *Files) nested(dir string) ([]string, error) {
 	if f.leftOut(dir) {
 		return nil, nil
 	}
+	f.asked.pieces = append(f.asked.pieces, dir)
 	link, err := os.ReadFile(filepath.Join(f.root, filepath.FromSlash(dir), ".git"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -200,6 +203,15 @@ func (f *Files) lsFiles(at string) ([]string, error) {
 
 // git asks git, in a directory below the root, for an answer whose parts end in NUL.
 func (f *Files) git(at, stdin string, args ...string) ([]string, error) {
+	said, err := f.gitOutput(at, stdin, args...)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(said, "\x00")
+	return parts[:len(parts)-1], nil
+}
+
+func (f *Files) gitOutput(at, stdin string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Dir = filepath.Join(f.root, filepath.FromSlash(at))
@@ -212,15 +224,14 @@ func (f *Files) git(at, stdin string, args ...string) ([]string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := effect.Before(effect.OpStart, cmd.Path); err != nil {
-		return nil, fmt.Errorf("list project files: %w", err)
+		return "", fmt.Errorf("list project files: %w", err)
 	}
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("list project files: the root is a git working tree, but there is no git program\nhint: install git, or use workspace mode \"inputs\"")
+		return "", errors.New("list project files: the root is a git working tree, but there is no git program\nhint: install git, or use workspace mode \"inputs\"")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list project files: git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("list project files: git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
-	parts := strings.Split(string(out), "\x00")
-	return parts[:len(parts)-1], nil
+	return string(out), nil
 }
