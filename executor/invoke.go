@@ -69,6 +69,7 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		Sandbox: a.Sandbox, Writable: a.Writable, Readable: a.Readable, NoNetwork: a.NoNetwork,
 	}
 	inv.Mask, inv.Paid = b.secretValues(a), a.Kind == lang.Prompt
+	inv.Later = b.Later && !inv.Paid
 	b.toRemote(inv, a, at)
 	if err := b.StorePinned(a); err != nil {
 		return nil, err

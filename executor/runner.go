@@ -37,6 +37,7 @@ type Invocation struct {
 	Env   []string // "NAME=value", complete: the child gets these and nothing else
 	Stdin []byte   // what the program reads from standard input
 	Mask  []string // secret values: masked in the log on the way to disk, searched for in outputs
+	Later bool     // who listens to what it prints is content to hear it when it has ended
 	Paid  bool     // it costs money: how it ends is noted beside its workspace in room that is taken before it starts
 
 	Sources []source.File // laid at their own paths

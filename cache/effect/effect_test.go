@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,4 +127,31 @@ func TestWhatIsLetThroughHappens(t *testing.T) {
 	require.NoError(t, Rename(filepath.Join(dir, "a"), filepath.Join(dir, "b")))
 	require.NoError(t, RemoveAll(filepath.Join(dir, "b")))
 	require.Equal(t, 4, n)
+}
+
+// TestRemoveAll removes what its maker closed, and nothing that a link leads to.
+func TestRemoveAll(t *testing.T) {
+	keep := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(keep, "kept"), nil, 0o600))
+	top := filepath.Join(t.TempDir(), "top")
+	deep := filepath.Join(top, "closed", "deep")
+	require.NoError(t, os.MkdirAll(deep, 0o755))
+	for i := range 1000 {
+		require.NoError(t, os.WriteFile(filepath.Join(deep, strings.Repeat("n", 200)+strconv.Itoa(i)), nil, 0o600))
+	}
+	require.NoError(t, os.Symlink(keep, filepath.Join(deep, "link")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(deep, "pipe"), 0o600))
+	require.NoError(t, os.Chmod(deep, 0o555))
+	require.NoError(t, os.Chmod(filepath.Dir(deep), 0))
+	require.NoError(t, RemoveAll(top))
+	require.NoDirExists(t, top)
+	require.FileExists(t, filepath.Join(keep, "kept"))
+	require.NoError(t, RemoveAll(top), "it is gone")
+
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(keep, link))
+	require.NoError(t, RemoveAll(link))
+	require.FileExists(t, filepath.Join(keep, "kept"))
+	require.NoError(t, RemoveAll(filepath.Join(keep, "kept")))
+	require.NoFileExists(t, filepath.Join(keep, "kept"))
 }

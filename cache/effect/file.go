@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -10,9 +11,20 @@ import (
 // File is an open file whose changes are effects. Reading it, and its lock, is that of the file within.
 type File struct{ *os.File }
 
-// OpenFile is os.OpenFile.
+// OpenFile is os.OpenFile of a file on a disk. The poller is not asked whether it can wait for it, which takes six
+// system calls to hear no.
 func OpenFile(path string, flag int, mode os.FileMode) (*File, error) {
-	return opened(path, func() (*os.File, error) { return os.OpenFile(path, flag, mode) })
+	return opened(path, func() (*os.File, error) {
+		for {
+			fd, err := unix.Open(path, flag|unix.O_CLOEXEC, uint32(mode.Perm()))
+			if err == nil {
+				return os.NewFile(uintptr(fd), path), nil
+			}
+			if !errors.Is(err, unix.EINTR) {
+				return nil, &os.PathError{Op: "open", Path: path, Err: err}
+			}
+		}
+	})
 }
 
 // CreateTemp is os.CreateTemp.

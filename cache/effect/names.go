@@ -150,30 +150,6 @@ func Unlinkat(dir int, path string, flags int) error {
 	return unix.Unlinkat(dir, path, flags)
 }
 
-// RemoveAll is os.RemoveAll.
-func RemoveAll(path string) error {
-	if f := fault(OpRemove, path); f != nil {
-		if f.Half {
-			removeHalf(path)
-		}
-		return &os.PathError{Op: "remove", Path: path, Err: f.strike()}
-	}
-	return os.RemoveAll(path)
-}
-
-// removeHalf removes every other entry of a directory.
-func removeHalf(path string) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return
-	}
-	for i, e := range entries {
-		if i%2 == 0 {
-			_ = os.RemoveAll(path + "/" + e.Name())
-		}
-	}
-}
-
 // Chmod is os.Chmod.
 func Chmod(path string, mode os.FileMode) error {
 	if err := Before(OpChmod, path); err != nil {

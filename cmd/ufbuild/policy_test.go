@@ -145,7 +145,6 @@ var exceptions = map[string]string{
 	"executor/place/place.go os.OpenFile":                   "opens for reading without following a link or waiting for a pipe",
 	"executor/place/foreign.go os.OpenFile":                 "opens for reading without waiting for a pipe",
 	"executor/unstored.go os.OpenFile":                      "opens for reading without following a link or waiting for a pipe",
-	"executor/workspace/handle.go os.OpenFile":              "opens a directory",
 }
 
 // The limits of the house. A longer function has two ideas in it.

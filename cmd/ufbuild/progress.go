@@ -23,6 +23,7 @@ import (
 // reporting is everything that hears the events of a build. After close the terminal is as it was.
 type reporting struct {
 	sink    event.Sink
+	live    bool     // somebody follows what tasks print
 	summary *summary // nil: none is wanted
 	closers []func() error
 	once    sync.Once
@@ -62,6 +63,7 @@ func (s *session) report(f buildFlags, build string) (*reporting, error) {
 		}
 	}
 	r.sink = event.Tee(sinks...)
+	r.live = r.live || f.events != ""
 	return r, nil
 }
 
@@ -69,12 +71,15 @@ func (s *session) report(f buildFlags, build string) (*reporting, error) {
 func (a *app) progressSink(s *session, f buildFlags, build string, r *reporting) event.Sink {
 	switch {
 	case a.json || a.progress == "json":
+		r.live = true
 		return a.jsonSink(r)
 	case a.progress == "none":
 		return event.Discard
 	case a.progress == "tty" || a.progress == "auto" && a.showsLive():
+		r.live = true
 		return a.liveSink(s, f, build, r)
 	}
+	r.live = f.logs == "full" || f.logs == "new"
 	p := a.plainSink(s, f, a.err)
 	if a.getenv("GITHUB_ACTIONS") == "true" {
 		p.github = true

@@ -147,17 +147,3 @@ func clearWay(root *os.Root, name string) error {
 	}
 	return nil
 }
-
-// removeAll removes dir even when something in it took its own write permission away.
-func removeAll(dir string) {
-	if effect.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = effect.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	_ = effect.RemoveAll(dir)
-}

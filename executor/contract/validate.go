@@ -114,7 +114,7 @@ func (p Process) Validate(ctx context.Context, spec Spec) (int, string, error) {
 	if err != nil {
 		return 0, "", fmt.Errorf("make directory: %w", err)
 	}
-	defer removeAll(dir)
+	defer func() { _ = effect.RemoveAll(dir) }()
 	if err := p.lay(dir, spec); err != nil {
 		return 0, "", err
 	}

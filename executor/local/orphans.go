@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func (r *Runner) killOrphans(p *process) {
 // killRound kills the orphans of p as they are now. The lock is held.
 func (r *Runner) killRound(p *process) []int {
 	var killed []int
-	for _, pid := range orphans() {
+	for _, pid := range r.orphans() {
 		if r.isRunning(pid) || !r.belongs(pid, p) {
 			continue
 		}
@@ -145,13 +146,31 @@ func bury(pid int) {
 	syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 }
 
+// openChildren opens the list of the children of the first thread; -1 where there is none.
+func openChildren() int {
+	fd, err := unix.Open("/proc/self/task/"+strconv.Itoa(os.Getpid())+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return fd
+}
+
 // orphans returns the children of the first thread of this process, to which the kernel hands orphans, and
 // with them what that thread started itself.
-func orphans() []int {
-	self := strconv.Itoa(os.Getpid())
-	b, err := os.ReadFile("/proc/self/task/" + self + "/children")
-	if err != nil {
-		return childrenOf(os.Getpid())
+func (r *Runner) orphans() []int {
+	var b []byte
+	for buf := make([]byte, 4096); ; {
+		n, err := unix.Pread(r.born, buf, int64(len(b)))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return childrenOf(os.Getpid())
+		}
+		if n == 0 {
+			break
+		}
+		b = append(b, buf[:n]...)
 	}
 	var pids []int
 	for f := range strings.FieldsSeq(string(b)) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -42,10 +41,11 @@ type ending struct {
 
 // process is the running program of one attempt.
 type process struct {
-	pid   atomic.Int64 // 0 while it starts; also the number of its group
-	grace time.Duration
-	marks marks
-	began uint64 // just before the start of the program, in clock ticks after boot
+	pid    atomic.Int64 // 0 while it starts; also the number of its group
+	handle int          // a descriptor of it, -1 where the kernel gives none; of wait
+	grace  time.Duration
+	marks  marks
+	began  uint64 // just before the start of the program, in clock ticks after boot
 
 	mu        sync.Mutex // held while it starts
 	over      bool       // the program ended: its number may soon be another's
@@ -84,11 +84,9 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	inv.Enter(event.Run)
 	begin := time.Now()
 	limits := limitsOf(inv, path, dir)
-	runtime.LockOSThread() // see forkExec; wait unlocks
 	p, err := r.start(inv, path, dir, limits, stream)
 	stream.started()
 	if err != nil {
-		runtime.UnlockOSThread()
 		stream.finish()
 		exit, why, err := startFailure(path, err)
 		if err != nil {
@@ -145,16 +143,17 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandb
 		Files: []uintptr{stdin.Fd(), s.child.Fd(), s.child.Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
-	p := &process{grace: inv.Grace, marks: marksOf(inv), began: now()}
+	p := &process{handle: -1, grace: inv.Grace, marks: marksOf(inv), began: now()}
+	attr.Sys.PidFD = &p.handle
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
 	var pid int
 	if limits.None() {
-		pid, err = forkExec(path, inv.Argv, attr)
+		pid, err = r.starter.forkExec(path, inv.Argv, attr)
 	} else {
-		pid, err = startLimited(limits, path, inv.Argv, attr)
+		pid, err = r.startLimited(limits, path, inv.Argv, attr)
 	}
 	if err != nil {
 		r.setRunning(p, false)
@@ -165,7 +164,7 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandb
 }
 
 // startLimited starts a program under limits and returns when they hold and it is executed.
-func startLimited(l *sandbox.Limits, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	s, err := limit(l, path, argv)
 	if err != nil {
 		return 0, err
@@ -175,16 +174,23 @@ func startLimited(l *sandbox.Limits, path string, argv []string, attr *syscall.P
 	if l.NoNetwork {
 		apart(attr.Sys)
 	}
-	pid, err := forkExec(s.exe, s.argv, attr)
+	pid, err := r.starter.forkExec(s.exe, s.argv, attr)
 	if err != nil {
 		return 0, fmt.Errorf("make sandbox: %v", err) // the words of startFailure are about the task's program
 	}
 	if err := s.started(); err != nil {
 		var status syscall.WaitStatus
 		_, waitErr := wait4(pid, &status)
+		closeHandle(*attr.Sys.PidFD)
 		return 0, errors.Join(err, waitErr)
 	}
 	return pid, nil
+}
+
+func closeHandle(handle int) {
+	if handle >= 0 {
+		unix.Close(handle)
+	}
 }
 
 func (r *Runner) setRunning(p *process, running bool) {
@@ -219,7 +225,7 @@ func (r *Runner) stdin(b []byte) (*os.File, error) {
 	return f, nil
 }
 
-// wait waits for the end of the program and of everything it started. It unlocks the thread.
+// wait waits for the end of the program and of everything it started.
 func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation, s *stream) (ending, error) {
 	unwatch := context.AfterFunc(ctx, func() { p.stop(executor.StoppedBy(ctx), p.grace) })
 	if inv.Timeout > 0 {
@@ -234,7 +240,7 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	s.read()
 	// The number of the program and of its group stay taken until it is waited for in earnest.
 	pid := int(p.pid.Load())
-	waitErr := waitID(pid)
+	waitErr := awaitEnd(pid, p.handle)
 	unwatch()
 	p.end()
 	unix.Kill(-pid, unix.SIGKILL)
@@ -242,7 +248,6 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	if waitErr == nil {
 		_, waitErr = wait4(pid, &status)
 	}
-	runtime.UnlockOSThread()
 	r.setRunning(p, false)
 	r.killOrphans(p)
 	logErr := s.finish()
@@ -310,16 +315,6 @@ func (p *process) end() {
 	p.over = true
 	if p.killer != nil {
 		p.killer.Stop()
-	}
-}
-
-// waitID waits until a child ended, and leaves it to be waited for.
-func waitID(pid int) error {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
 	}
 }
 

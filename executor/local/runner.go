@@ -36,6 +36,8 @@ type Runner struct {
 	once    sync.Once
 	onceErr error
 	null    *os.File
+	starter starter
+	born    int // the list of children of this process' first thread; -1 where the kernel keeps none
 	guard   guard
 
 	mu      sync.Mutex
@@ -61,7 +63,9 @@ func (r *Runner) ready() error {
 		if r.null, r.onceErr = os.OpenFile(os.DevNull, os.O_RDWR, 0); r.onceErr != nil {
 			return
 		}
-		r.onceErr = adoptOrphans()
+		if r.onceErr = adoptOrphans(); r.onceErr == nil {
+			r.born, r.starter = openChildren(), newStarter()
+		}
 	})
 	return r.onceErr
 }
@@ -70,6 +74,10 @@ func (r *Runner) ready() error {
 func (r *Runner) Close() error {
 	r.once.Do(func() { r.onceErr = errors.New("run task: the runner is closed") })
 	r.guard.dismiss()
+	if r.starter != nil {
+		close(r.starter)
+		closeHandle(r.born)
+	}
 	if r.null != nil {
 		return r.null.Close()
 	}

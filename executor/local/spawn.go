@@ -3,7 +3,9 @@ package local
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -18,17 +20,76 @@ import (
 // program open for writing. Waits double from 1 ms, so this is half a second.
 const busyTries = 9
 
-// forkExec starts a program and returns its process id. The calling goroutine must be locked to its
-// thread until the program is dead: the death signal of a child is tied to the thread that made it.
-func forkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+// starter is the thread that starts programs. The death signal of a child is tied to the thread that made it, so that one
+// lives until the runner is closed, and none has to wait blocked for the end of each program.
+type starter chan func()
+
+// newStarter starts the thread. Closing the channel ends it.
+func newStarter() starter {
+	s := make(starter)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		for do := range s {
+			do()
+		}
+	}()
+	return s
+}
+
+// forkExec starts a program and returns its process id.
+func (s starter) forkExec(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	wait := time.Millisecond
 	for try := 0; ; try++ {
-		pid, err := effect.ForkExec(path, argv, attr)
+		done := make(chan struct{})
+		s <- func() {
+			pid, err = effect.ForkExec(path, argv, attr)
+			close(done)
+		}
+		<-done
 		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
 			return pid, err
 		}
 		time.Sleep(wait)
 		wait *= 2
+	}
+}
+
+// awaitEnd waits until a child ended, and leaves it to be waited for. handle is a descriptor of it, which is closed; -1 where
+// the kernel gave none. With one the poller waits, without one a thread of its own.
+func awaitEnd(pid, handle int) error {
+	if handle < 0 {
+		_, err := ended(pid, 0)
+		return err
+	}
+	if err := unix.SetNonblock(handle, true); err != nil { // or the poller does not take it
+		return errors.Join(err, unix.Close(handle))
+	}
+	f := os.NewFile(uintptr(handle), "process")
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var bad error
+	err = raw.Read(func(uintptr) (over bool) {
+		over, bad = ended(pid, unix.WNOHANG)
+		return over || bad != nil
+	})
+	if err != nil { // the poller cannot wait for it after all
+		_, bad = ended(pid, 0)
+	}
+	return bad
+}
+
+// ended reports whether a child ended, and leaves it to be waited for.
+func ended(pid, options int) (bool, error) {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|options, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return info.Signo != 0, err
+		}
 	}
 }
 

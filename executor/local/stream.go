@@ -1,7 +1,9 @@
 package local
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
 
-// stream carries what a program prints to its log. When nobody listens and nothing is masked the
+// stream carries what a program prints to its log. When nobody listens meanwhile and nothing is masked the
 // program writes to the log itself; else it writes to a pipe, and a goroutine passes it on.
 type stream struct {
 	log    *effect.File
@@ -28,7 +30,7 @@ type stream struct {
 
 func openStream(log *effect.File, inv *executor.Invocation, output func([]byte)) (*stream, error) {
 	s := &stream{log: log, child: log.File, mask: workspace.NewMasker(inv.Mask), output: output}
-	if output == nil && s.mask.Empty() && inv.IdleTimeout == 0 {
+	if (output == nil || inv.Later) && s.mask.Empty() && inv.IdleTimeout == 0 {
 		return s, nil
 	}
 	var err error
@@ -123,7 +125,7 @@ const drainTime = time.Second
 // finish takes the rest of what was printed. Call it when everything of the attempt is dead.
 func (s *stream) finish() error {
 	if s.pipe == nil {
-		return nil
+		return s.replay()
 	}
 	defer s.pipe.Close()
 	if s.done == nil {
@@ -134,4 +136,30 @@ func (s *stream) finish() error {
 	}
 	<-s.done
 	return nil
+}
+
+// replay passes on what the program wrote to its log itself.
+func (s *stream) replay() error {
+	info, err := s.log.Stat()
+	if err != nil || s.output == nil || info.Size() == 0 {
+		return err
+	}
+	log, err := os.Open(s.log.Name())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	buf := make([]byte, pieceSize)
+	for {
+		n, err := log.Read(buf)
+		if n > 0 {
+			s.output(buf[:n])
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

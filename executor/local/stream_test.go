@@ -32,3 +32,22 @@ func TestLogWithoutRoom(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, tail[strings.LastIndex(tail, "device\n")+len("device\n"):]))
 	require.True(t, strings.HasSuffix(tail, "words\nresult\n"))
 }
+
+// TestHeardLater wants a program that nobody follows to write to its log itself, and who listens to hear all of it at its end.
+func TestHeardLater(t *testing.T) {
+	r, store := newRunner(t)
+	inv := invocation(t, "readlink /proc/$$/fd/1; echo bad >&2")
+	inv.Later = true
+	var heard strings.Builder
+	got, err := r.Run(t.Context(), inv, func(p []byte) { heard.Write(p) })
+	require.NoError(t, err)
+	require.Equal(t, inv.Dir+"/log\nbad\n", heard.String())
+	require.Equal(t, heard.String(), text(t, store, got.Log))
+
+	masked := invocation(t, "echo hunter22")
+	masked.Later, masked.Mask = true, []string{"hunter22"}
+	heard.Reset()
+	_, err = r.Run(t.Context(), masked, func(p []byte) { heard.Write(p) })
+	require.NoError(t, err)
+	require.Equal(t, "***\n", heard.String())
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +29,7 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 		return Captured{}, fmt.Errorf("capture workspace: %w", err)
 	}
 	c := newCapture(ctx, h, cas, laid, mask)
-	defer c.dir.Close()
+	defer unix.Close(c.fd)
 	c.scan = scanner{dir: c.fd, closed: laid.closed, enter: func(string) bool { return true }}
 	if err := c.scan.scan(); err != nil {
 		return Captured{}, err
@@ -68,7 +67,7 @@ func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []O
 		return Captured{}, fmt.Errorf("capture workspace: %w", err)
 	}
 	c := newCapture(ctx, h, cas, &Laid{}, mask)
-	defer c.dir.Close()
+	defer unix.Close(c.fd)
 	if !c.masking {
 		c.known = known
 	}
@@ -112,7 +111,6 @@ type capture struct {
 	laid    *Laid
 	mask    []string
 	masking bool
-	dir     *os.File
 	fd      int
 	scan    scanner
 	taken   map[string]bool // paths that are outputs
@@ -123,10 +121,10 @@ type capture struct {
 }
 
 // newCapture captures what is below an open directory, which it takes.
-func newCapture(ctx context.Context, dir *os.File, cas cache.CAS, laid *Laid, mask []string) *capture {
+func newCapture(ctx context.Context, dir int, cas cache.CAS, laid *Laid, mask []string) *capture {
 	return &capture{
 		ctx: ctx, cas: cas, laid: laid, mask: mask, masking: !NewMasker(mask).Empty(),
-		dir: dir, fd: int(dir.Fd()), taken: map[string]bool{},
+		fd: dir, taken: map[string]bool{},
 	}
 }
 

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -54,14 +53,14 @@ func (c closed) unlock(dir string, mode uint32, chmod func(mode uint32) error) e
 }
 
 // openWorkspace opens the workspace of attempt, also when its task closed it.
-func openWorkspace(attempt string) (*os.File, error) {
+func openWorkspace(attempt string) (int, error) {
 	dir := filepath.Join(attempt, Dir)
 	h, err := openDir(dir)
 	if !errors.Is(err, unix.EACCES) {
 		return h, err
 	}
 	if err := effect.Chmod(dir, opensDir); err != nil {
-		return nil, err
+		return -1, err
 	}
 	return openDir(dir)
 }

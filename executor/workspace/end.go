@@ -115,8 +115,8 @@ func (n *Note) sync() error {
 	if err != nil {
 		return wrap("note end", n.attempt, unwrap(err))
 	}
-	defer h.Close()
-	return effect.Do(effect.OpSync, n.attempt, func() error { return unix.Syncfs(int(h.Fd())) })
+	defer unix.Close(h)
+	return effect.Do(effect.OpSync, n.attempt, func() error { return unix.Syncfs(h) })
 }
 
 // encode is a line with a digest and two lengths, the end as JSON, the tail.
@@ -195,8 +195,8 @@ func sealOf(attempt string, outputs []Output, opened closed) (digest.Digest, err
 	if err != nil {
 		return digest.Digest{}, wrap("read workspace", Dir, unwrap(err))
 	}
-	defer h.Close()
-	s := scanner{dir: int(h.Fd()), closed: opened, enter: func(string) bool { return true }}
+	defer unix.Close(h)
+	s := scanner{dir: h, closed: opened, enter: func(string) bool { return true }}
 	if err := s.scan(); err != nil {
 		return digest.Digest{}, err
 	}

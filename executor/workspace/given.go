@@ -106,8 +106,8 @@ func (c *capture) openSource(e cache.Entry) (fd int, ok bool, err error) {
 	if err != nil {
 		return -1, false, nil // the project is gone, and what was given with it
 	}
-	defer root.Close()
-	fd, err = openBeneath(int(root.Fd()), e.Path, unix.O_RDONLY|openFlags, 0, 0)
+	defer unix.Close(root)
+	fd, err = openBeneath(root, e.Path, unix.O_RDONLY|openFlags, 0, 0)
 	if err != nil {
 		return -1, false, nil
 	}

@@ -79,12 +79,11 @@ func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
 	if err := l.collect(); err != nil {
 		return nil, err
 	}
-	h, err := openDir(dir)
-	if err != nil {
+	var err error
+	if l.dir, err = openDir(dir); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
-	defer h.Close()
-	l.dir = int(h.Fd())
+	defer unix.Close(l.dir)
 	return l.laid, l.layAll()
 }
 
@@ -259,12 +258,11 @@ func (l *layer) chmodDirs(dirs []string) error {
 // layFiles lays the regular files, on all processors when they are many.
 func (l *layer) layFiles(stamps []stamp) error {
 	if slices.ContainsFunc(l.items, func(it item) bool { return it.source && it.kind == cache.File }) {
-		root, err := openDir(l.spec.Root)
-		if err != nil {
+		var err error
+		if l.root, err = openDir(l.spec.Root); err != nil {
 			return fmt.Errorf("read campaign root: %w", err)
 		}
-		defer root.Close()
-		l.root = int(root.Fd())
+		defer unix.Close(l.root)
 	}
 	return Each(len(l.items), func(i int) error {
 		if l.items[i].kind != cache.File {

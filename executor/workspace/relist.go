@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 )
@@ -21,7 +23,7 @@ func Relist(dir string, cas cache.CAS, spec Spec, globs []string) ([]byte, error
 		return nil, fmt.Errorf("list tree: %w", err)
 	}
 	c := newCapture(context.Background(), h, hasher{}, l.laid, nil)
-	defer c.dir.Close()
+	defer unix.Close(c.fd)
 	bases := basesOf(globs)
 	c.scan = scanner{dir: c.fd, enter: func(p string) bool { return leads(p, bases) }}
 	if err := c.scan.scan(); err != nil {

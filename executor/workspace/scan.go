@@ -3,10 +3,10 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -44,7 +44,7 @@ func (s *scanner) scan() error {
 
 // in lists one directory, which has mode, and says whether it is empty. A directory that vanishes is an empty one.
 func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
-	h, err := s.open(dir, mode)
+	fd, err := s.open(dir, mode)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
 		return true, nil
@@ -57,17 +57,17 @@ func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
 	case err != nil:
 		return false, wrap("read directory", name(dir), err)
 	}
-	defer h.Close()
-	names, err := h.Readdirnames(-1)
+	defer unix.Close(fd)
+	names, err := namesIn(fd)
 	if err != nil {
-		return false, wrap("read directory", name(dir), unwrap(err))
+		return false, wrap("read directory", name(dir), err)
 	}
 	for _, n := range names {
-		err := s.one(int(h.Fd()), path.Join(dir, n), n)
+		err := s.one(fd, path.Join(dir, n), n)
 		if errors.Is(err, unix.EACCES) && s.closed != nil { // it may be listed and not searched
-			err = s.closed.unlock(dir, mode, func(mode uint32) error { return effect.Fchmod(int(h.Fd()), mode, name(dir)) })
+			err = s.closed.unlock(dir, mode, func(mode uint32) error { return effect.Fchmod(fd, mode, name(dir)) })
 			if err == nil {
-				err = s.one(int(h.Fd()), path.Join(dir, n), n)
+				err = s.one(fd, path.Join(dir, n), n)
 			}
 		}
 		if errors.Is(err, unix.EACCES) && dir != "" {
@@ -117,7 +117,7 @@ func (s *scanner) one(dir int, p, base string) error {
 }
 
 // open opens a directory, which has mode, never through a link.
-func (s *scanner) open(dir string, mode uint32) (*os.File, error) {
+func (s *scanner) open(dir string, mode uint32) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY
 	fd, err := openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
 	if errors.Is(err, unix.EACCES) && s.closed != nil {
@@ -128,15 +128,31 @@ func (s *scanner) open(dir string, mode uint32) (*os.File, error) {
 			return effect.Fchmodat(s.dir, dir, mode, 0)
 		})
 		if err != nil {
-			return nil, err
+			return -1, err
 		}
 		fd, err = openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), name(dir)), nil
+	return fd, err
 }
+
+// namesIn lists an open directory.
+func namesIn(fd int) ([]string, error) {
+	buf := dirBuffers.Get().(*[]byte)
+	defer dirBuffers.Put(buf)
+	var names []string
+	for {
+		n, err := unix.ReadDirent(fd, *buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent((*buf)[:n], -1, names)
+	}
+}
+
+var dirBuffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
 
 // unwrap strips the path that os puts around a system error.
 func unwrap(err error) error {
