@@ -162,7 +162,7 @@ func (l *loader) loopCount(d *taskDef, cell *lateParts) int {
 		return 1
 	}
 	if n, good := convertTo(plain(v), cty.Number); !good || !n.IsKnown() {
-		l.error("UF4202", a.place, "loops needs a number, not %s.", describeType(v))
+		l.error("UF4202", a.place, "%s needs a number, not %s.", a.name, describeType(v))
 		return 1
 	}
 	return int(l.wantInt(s, a, 1, 1, maxLoops, "UF4203"))

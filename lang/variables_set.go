@@ -25,7 +25,7 @@ func (l *loader) applyPreset(defs map[string]*variableDef) {
 	}
 	if p := l.opts.Preset; p != "" && l.decl.kinds["preset"].byName[p] == nil {
 		l.error("UF9001", hcl.Range{}, "--preset %s: there is no preset of this name.%s", p,
-			didYouMean(p, l.decl.kinds["preset"].names()))
+			didYouMean(p, l.decl.kinds["preset"].names())).hint("%s", declared("preset", p, l.decl.kinds["preset"].names()))
 	}
 }
 
@@ -111,7 +111,7 @@ func (l *loader) applyInputs(defs map[string]*variableDef) {
 		d, ok := defs[in.Name]
 		if !ok {
 			l.error("UF9001", place, "%s: no variable named %q is declared.%s", in.Origin, in.Name,
-				didYouMean(in.Name, l.decl.kinds["variable"].names()))
+				didYouMean(in.Name, l.decl.kinds["variable"].names())).hint("%s", declared("variable", in.Name, l.decl.kinds["variable"].names()))
 			continue
 		}
 		if place.Filename == "" {
@@ -205,4 +205,15 @@ func constantFrom(text string) (v cty.Value, problem string) {
 		return cty.NilVal, summary
 	}
 	return v, ""
+}
+
+// declared says which blocks of a kind there are to choose from, unless one of them is likely to be meant.
+func declared(kind, name string, names []string) string {
+	switch {
+	case suggest(name, names) != "":
+		return ""
+	case len(names) == 0:
+		return "The campaign declares no " + kind + "."
+	}
+	return "The campaign declares " + strings.Join(names, ", ") + "."
 }

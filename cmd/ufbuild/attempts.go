@@ -31,7 +31,7 @@ func (s *session) choose(target string) (chosen, error) {
 	}
 	ids = s.runnable(ids)
 	if len(ids) == 0 { // @failed, @stale, a group or a for_each may be empty
-		return chosen{}, usageErrorf("%q names no task now", target)
+		return chosen{}, usageErrorf("%q names no task now\nhint: `ufbuild status` shows how each task stands", target)
 	}
 	if len(ids) != 1 {
 		return chosen{}, usageErrorf("%q names %d instances; name one, such as %s", target, len(ids), quoteTarget(s.graph.Node(ids[0]).Address))
@@ -87,7 +87,7 @@ func (s *session) generation(a lang.Address, n int) (executor.Generation, error)
 		return executor.Generation{}, err
 	}
 	if n > len(gens) {
-		return executor.Generation{}, usageErrorf("%s has no attempt %d; it has %d", a, n, len(gens))
+		return executor.Generation{}, usageErrorf("%s has no attempt %d; it has %d\nhint: `ufbuild show %s --history` lists them", a, n, len(gens), quoteTarget(a))
 	}
 	return gens[n-1], nil
 }

@@ -31,7 +31,7 @@ func (s *session) capturedFiles(c chosen, pick picked) (fileSet, error) {
 	out := fileSet{label: c.label(), files: map[string]cache.Entry{}}
 	at := c.gen.Attempt
 	if !c.have || at.Captured == nil {
-		return out, usageErrorf("nothing was captured of %s\nhint: `ufbuild show %s --history` lists its attempts", out.label, quoteTarget(c.address))
+		return out, nothingCaptured(c)
 	}
 	paths := s.declaredPaths(&at)
 	known := pick.name == ""
@@ -52,7 +52,7 @@ func (s *session) capturedFiles(c chosen, pick picked) (fileSet, error) {
 		addEntries(out.files, t.Entries)
 	}
 	if !known {
-		return out, usageErrorf("%s has no output %q", out.label, pick.name)
+		return out, usageErrorf("%s has no output %q\nhint: `ufbuild ls %s` lists them", out.label, pick.name, quoteTarget(c.address))
 	}
 	return out, nil
 }

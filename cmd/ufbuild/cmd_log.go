@@ -86,7 +86,7 @@ func (a *app) runLog(target string, follow bool) error {
 		}
 	}
 	if !c.have || c.gen.Attempt.Captured == nil {
-		return usageErrorf("%s has no log yet", c.address)
+		return usageErrorf("%s has no log yet\nhint: `ufbuild log -f %s` waits for it", c.address, quoteTarget(c.address))
 	}
 	if c.gen.Attempt.Captured.Log.Size == 0 { // also zero: no log at all
 		fmt.Fprintf(a.err, "attempt %d of %s printed nothing\n", c.gen.N, c.address)

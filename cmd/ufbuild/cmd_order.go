@@ -125,9 +125,9 @@ func (a *app) give(root string, want journal.Want, why string) (to journal.Holde
 			if want == journal.WantStop || want == journal.WantKill {
 				return to, true, nil
 			}
-			return to, true, usageErrorf("the build has ended")
+			return to, true, usageErrorf("the build has ended\nhint: `ufbuild status` says how")
 		case !held:
-			return h, false, usageErrorf("no build runs here")
+			return h, false, usageErrorf("no build runs here\nhint: go to the directory of its campaign, or name it with -C DIR")
 		case order.Build != "" && h.Heard == order.ID:
 			return h, false, nil
 		case order.Build == "" && h.Obeys:

@@ -93,7 +93,7 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 		}
 	case journal.Unpin:
 		if _, pinned := s.view.PinOf(c.address, journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}); !pinned {
-			return usageErrorf("%s is not pinned", c.address)
+			return usageErrorf("%s is not pinned\nhint: `ufbuild show %s --history` lists the decisions about it", c.address, quoteTarget(c.address))
 		}
 	}
 	return a.writeRuling(s, j, r, c, executor.Documents(node.Compared))
@@ -102,7 +102,7 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 func (a *app) writeRuling(s *session, j *journal.Journal, r journal.Ruling, c chosen, others []contract.Document) error {
 	at := c.gen.Attempt
 	if at.Captured == nil {
-		return usageErrorf("attempt %d of %s left nothing that could be read", c.gen.N, c.address)
+		return usageErrorf("attempt %d of %s left nothing that could be read\nhint: `ufbuild show %s --history` lists the others", c.gen.N, c.address, quoteTarget(c.address))
 	}
 	r.Attempt = journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}
 	inst, _ := s.instance(c.address)

@@ -72,7 +72,7 @@ func (a *app) runShow(target string, f showFlags) error {
 	switch {
 	case f.prompt:
 		if at.Prompt.IsZero() {
-			return usageErrorf("%s is a command; it has no prompt", c.address)
+			return usageErrorf("%s is a command; it has no prompt\nhint: `ufbuild show %s --manifest` shows what it runs", c.address, quoteTarget(c.address))
 		}
 		return a.printBlob(s, at.Prompt)
 	case f.manifest:
@@ -82,7 +82,7 @@ func (a *app) runShow(target string, f showFlags) error {
 	case f.leftovers:
 		return a.showLeftovers(s, &at)
 	case f.tree:
-		return a.showTrees(s, &at)
+		return a.showTrees(s, c)
 	case a.json:
 		return a.printJSON(showReport(c))
 	}
@@ -277,10 +277,15 @@ func (s *session) primary(addr lang.Address, outputs []cache.Output) (cache.Outp
 	return outputs[0], true
 }
 
+// nothingCaptured says that an attempt has no files to show.
+func nothingCaptured(c chosen) error {
+	return usageErrorf("nothing was captured of %s\nhint: `ufbuild show %s --history` lists its attempts", c.label(), quoteTarget(c.address))
+}
+
 func (a *app) showOutput(s *session, c chosen, name string) error {
 	at := c.gen.Attempt
 	if at.Captured == nil {
-		return usageErrorf("nothing was captured of this attempt")
+		return nothingCaptured(c)
 	}
 	var names []string
 	for _, o := range at.Captured.Outputs {
@@ -289,7 +294,7 @@ func (a *app) showOutput(s *session, c chosen, name string) error {
 			continue
 		}
 		if !o.Exists {
-			return usageErrorf("output %q was not produced by this attempt", name)
+			return usageErrorf("output %q was not produced by this attempt\nhint: `ufbuild log %s` shows what it said", name, quoteTarget(c.address))
 		}
 		if o.Tree {
 			return a.showTree(s, o)
@@ -304,7 +309,7 @@ func (a *app) showOutput(s *session, c chosen, name string) error {
 	}
 	switch {
 	case len(names) == 0:
-		return usageErrorf("%s has no outputs", c.address)
+		return usageErrorf("%s has no outputs\nhint: `ufbuild log %s` shows what it printed", c.address, quoteTarget(c.address))
 	case meant != "":
 		return usageErrorf("there is no output %q; did you mean %q?", name, meant)
 	}

@@ -41,7 +41,7 @@ func (a *app) runUndo(only string, f retryFlags) error {
 		}
 		r, ok := s.view.LastRetry()
 		if !ok {
-			return usageErrorf("there is nothing to undo: no decision stands")
+			return usageErrorf("there is nothing to undo: no decision stands\nhint: `ufbuild show TARGET --history` shows what was decided about a task")
 		}
 		if err := s.invalidator().Undo(j, id, a.who(), r); err != nil {
 			return err

@@ -92,7 +92,7 @@ func (a *app) runWhy(targets []string, against int) error {
 // changesAgainst compares what the task would run now with one of its attempts.
 func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Change, error) {
 	if r.Manifest == nil {
-		return nil, usageErrorf("%s cannot be compared: it is %s %s", r.Address, r.State, stateWords(r))
+		return nil, usageErrorf("%s cannot be compared: it is %s %s\nhint: `ufbuild why %s` says more", r.Address, r.State, stateWords(r), quoteTarget(r.Address))
 	}
 	g, err := s.generation(r.Address, n)
 	if err != nil {

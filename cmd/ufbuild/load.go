@@ -81,7 +81,15 @@ func (a *app) loadSound(requireValues bool) (*loaded, error) {
 	case len(l.problems) > 0:
 		fmt.Fprintf(a.err, "%s: %s (`ufbuild check` says more)\n", a.errTerm.Style().Warn(tally(l.problems)), places(l.problems))
 	}
+	a.hintTasks(l)
 	return l, nil
+}
+
+// hintTasks says what a campaign without a task lacks, so that nobody takes "0 tasks" for a build.
+func (a *app) hintTasks(l *loaded) {
+	if len(l.campaign.Tasks) == 0 && !l.problems.HasErrors() {
+		fmt.Fprintln(a.err, `hint: the campaign declares no task yet; one is: task "hello" { command = ["echo", "hello"] }`)
+	}
 }
 
 // places says which problems there are and where, of the first few.

@@ -24,12 +24,12 @@ func (a *app) checkOut(root, rev string) (*revision, error) {
 	commit, err := g.line("rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
 	if err != nil {
 		if _, inside := g.line("rev-parse", "--show-prefix"); inside != nil {
-			return nil, usageErrorf("look at revision: %s is in no git repository", root)
+			return nil, usageErrorf("look at revision: %s is in no git repository\nhint: what a change makes stale is seen from a revision of git; `ufbuild plan` says what is stale now", root)
 		}
 		if shallow, err := g.line("rev-parse", "--is-shallow-repository"); err == nil && shallow == "true" {
 			return nil, usageErrorf("look at revision: there is no commit %q in this shallow clone\nhint: git fetch --unshallow; with actions/checkout set fetch-depth: 0", rev)
 		}
-		return nil, usageErrorf("look at revision: there is no commit %q", rev)
+		return nil, usageErrorf("look at revision: there is no commit %q\nhint: name a branch, a tag or a commit; `git fetch` gets what is elsewhere", rev)
 	}
 	temp, err := effect.MkdirTemp("", "ufbuild-affected-")
 	if err != nil {

@@ -242,11 +242,11 @@ func plainParser(message string) string {
 // flagError adds what to do to pflag's words.
 func flagError(cmd *cobra.Command, err error) error {
 	var names []string
-	cmd.Flags().VisitAll(func(f *flagDecl) { names = append(names, "--"+f.Name) })
+	cmd.Flags().VisitAll(func(f *flagDecl) { names = append(names, f.Name) })
 	hint := fmt.Sprintf("\"%s --help\" lists the flags", cmd.CommandPath())
-	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: "); ok {
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
 		if meant := lang.Suggest(name, names); meant != "" {
-			hint = fmt.Sprintf("did you mean %s?", meant)
+			hint = fmt.Sprintf("did you mean --%s?", meant)
 		}
 	}
 	return usageErrorf("%s\nhint: %s", plainParser(err.Error()), hint)
@@ -272,6 +272,8 @@ func argsWords(cmd *cobra.Command, args []string, err error) string {
 	switch {
 	case strings.HasPrefix(err.Error(), "unknown command"):
 		return fmt.Sprintf("%s takes no argument, got %q", verb, args[0])
+	case len(cmd.ValidArgs) > 0 && len(args) == 1:
+		return fmt.Sprintf("%s %q: use one of %s", verb, args[0], strings.Join(cmd.ValidArgs, ", "))
 	case len(args) == 0:
 		return fmt.Sprintf("%s: an argument is missing", verb)
 	case strings.HasPrefix(err.Error(), "accepts"):

@@ -32,9 +32,10 @@ type treeFile struct {
 }
 
 // showTrees lists the tree outputs of an attempt.
-func (a *app) showTrees(s *session, at *cache.Attempt) error {
+func (a *app) showTrees(s *session, c chosen) error {
+	at := &c.gen.Attempt
 	if at.Captured == nil {
-		return usageErrorf("nothing was captured of this attempt")
+		return nothingCaptured(c)
 	}
 	start, err := s.startFiles(at)
 	if err != nil && !cache.IsMissing(err) && !cache.IsCorrupt(err) {
