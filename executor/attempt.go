@@ -79,9 +79,9 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	}
 	inv.Phase = b.phase(inst.Address, &at)
 	meter := b.startMeter(dec.Action, &at, tell)
-	leave := b.enter(dec.Action)
+	leave := b.enter(dec.Action, &at)
 	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
-	leave()
+	leave(captured.Log)
 	m.seen = meter.stop()
 	var kept *NotStored
 	switch {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/place"
@@ -16,11 +18,12 @@ import (
 )
 
 // Trespass is a file that was written while a build ran, where no task had to write: in the project, or over an
-// output of another task that was in place already. Nothing that a build decides depends on it.
+// output of another task that was in place already. Or it is a path into the workspace of another task, which somebody
+// named who ran beside it. Nothing that a build decides depends on it.
 type Trespass struct {
-	Path  string         // relative to the campaign root
-	What  string         // "made", "changed" or "removed"
-	Owner lang.Address   // whose output it is; zero for a file of the project
+	Path  string         // relative to the campaign root; in a workspace, to the work directory of the build
+	What  string         // "made", "changed" or "removed", or "named"
+	Owner lang.Address   // whose output or workspace it is; zero for a file of the project
 	By    []lang.Address // tasks that ran at that time and could write there; at least one
 }
 
@@ -31,17 +34,25 @@ func (t Trespass) String() string {
 		names[i] = a.String()
 	}
 	who := strings.Join(names, ", ")
+	if t.What == whatNamed {
+		return fmt.Sprintf("%s, in the workspace of %s, was named by %s, which ran beside it and may have written there; "+
+			"`ufbuild retry %s` makes it again", t.Path, t.Owner, who, t.Owner)
+	}
 	if t.Owner == (lang.Address{}) {
 		return fmt.Sprintf("%s was %s in the project while %s ran", t.Path, t.What, who)
 	}
 	return fmt.Sprintf("%s, an output of %s, was %s while %s ran; the next build puts it back", t.Path, t.Owner, t.What, who)
 }
 
+// whatNamed is what happened to a path of which nobody knows whether it was written.
+const whatNamed = "named"
+
 // witness remembers who ran when, and what the project was like before. Times are compared with those that the file
 // system gives to changes: a clock that is set meanwhile costs the name of a task, and nothing else.
 type witness struct {
 	mu      sync.Mutex
 	runs    []*stay
+	open    map[*stay]bool // those that have not ended
 	looked  bool
 	project *source.Project // nil until a prompt runs that could write to it
 	trouble error           // why there is no project
@@ -53,6 +64,10 @@ type stay struct {
 	begin, end time.Time
 	roams      bool // no sandbox keeps it from the project
 	inplace    bool // it works in the project
+
+	dir    string                  // the name of the directory of its workspace; "" where it has none here
+	beside map[string]lang.Address // such directories of stays that overlap it, while it lasts
+	named  []naming                // those of them that its log names
 }
 
 // clockTick is how far the stamps of a file system may lag behind the clock.
@@ -63,11 +78,14 @@ func (s *stay) covers(t time.Time, slack time.Duration) bool {
 	return !t.Before(s.begin.Add(-slack)) && (s.end.IsZero() || !t.After(s.end))
 }
 
-// enter notes that an attempt is about to run and returns what notes its end. Before the first prompt that could
+// enter notes that an attempt is about to run and returns what notes its end, with its log. Before the first prompt that could
 // write to the project it looks at the project: commands are too many and too short for that.
-func (b *Builder) enter(a *Action) (leave func()) {
+func (b *Builder) enter(a *Action, at *cache.Attempt) (leave func(log digest.Digest)) {
 	w := &b.witness
-	st := &stay{who: a.Address, roams: roams(a, b.Campaign.Root), inplace: a.Inplace}
+	st := &stay{who: a.Address, roams: roams(a, b.Campaign.Root), inplace: a.Inplace, beside: map[string]lang.Address{}}
+	if !a.Inplace && at.Placed == nil {
+		st.dir = filepath.Base(at.Workspace)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a.Kind == lang.Prompt && st.roams && !w.looked {
@@ -76,10 +94,20 @@ func (b *Builder) enter(a *Action) (leave func()) {
 	}
 	st.begin = b.Now()
 	w.runs = append(w.runs, st)
-	return func() {
+	for o := range w.open {
+		st.meet(o)
+		o.meet(st)
+	}
+	if w.open == nil {
+		w.open = map[*stay]bool{}
+	}
+	w.open[st] = true
+	return func(log digest.Digest) {
 		w.mu.Lock()
-		defer w.mu.Unlock()
 		st.end = b.Now()
+		delete(w.open, st)
+		w.mu.Unlock()
+		st.name(b.Store, log)
 	}
 }
 
@@ -130,7 +158,7 @@ func (s *scheduler) unclean() []Trespass {
 	if s.plan || len(w.runs) == 0 {
 		return nil
 	}
-	found := append(w.inProject(s), s.overOutputs()...)
+	found := slices.Concat(w.inProject(s), s.overOutputs(), w.intrusions())
 	for _, t := range found {
 		s.emit(event.Event{Kind: event.Unclean, Address: t.By[0].String(), Text: t.String()})
 	}

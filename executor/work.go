@@ -3,6 +3,7 @@ package executor
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,8 @@ const (
 
 // WorkDir is the directory of one build below the store's work directory. Attempt directories in it
 // have short names, since programs put sockets below them. A list beside them says which attempt each
-// belongs to, so a later build can capture what a killed one left.
+// belongs to, so a later build can capture what a killed one left. While the build runs, no task of a user who is not root can
+// list the directory, and the names in it cannot be guessed: an agent that looks around does not meet the workspaces of others.
 type WorkDir struct {
 	dir  string
 	lock *effect.File
@@ -85,9 +87,18 @@ func (w *WorkDir) open() error {
 	return fmt.Errorf("%s is in use", w.dir)
 }
 
+// unlisted is the mode of the directory of a build that runs, and listed that of one that is looked after.
+const (
+	unlisted = 0o300
+	listed   = 0o700
+)
+
 // claim makes the directory and locks it. It returns false when a rescue has it or has removed it.
 func (w *WorkDir) claim() (bool, error) {
-	if err := effect.MkdirAll(w.dir, 0o700); err != nil {
+	if err := effect.MkdirAll(filepath.Dir(w.dir), 0o700); err != nil {
+		return false, err
+	}
+	if err := effect.Mkdir(w.dir, unlisted); err != nil && !errors.Is(err, os.ErrExist) {
 		return false, err
 	}
 	f, err := effect.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
@@ -114,12 +125,15 @@ func stillThere(f *os.File) bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
+// guessing is the number of letters in the name of an attempt directory that nobody can know: 5 bits each.
+const guessing = 5
+
 // begin names a new attempt directory. The runner makes it.
 func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.n++
-	name := strconv.Itoa(w.n)
+	name := strconv.Itoa(w.n) + strings.ToLower(rand.Text()[:guessing])
 	if _, err := fmt.Fprintf(w.list, "%s %s %d %s\n", name, k, ordinal, a); err != nil {
 		return "", fmt.Errorf("list attempt directory: %w", err)
 	}
@@ -194,6 +208,7 @@ func (w *WorkDir) Close() error {
 
 // removeIfIdle removes the directory of a build that holds no attempt directory.
 func removeIfIdle(dir string) {
+	_ = effect.Chmod(dir, listed) // for whoever looks at what stays
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
@@ -449,15 +464,32 @@ func IdleWork(store cache.Store) ([]string, error) {
 		if ownerLives(dir) {
 			continue
 		}
-		entries, err := os.ReadDir(dir)
+		attempts, err := attemptDirs(dir)
 		if err != nil {
 			return nil, fmt.Errorf("read work directory: %w", err)
 		}
-		for _, e := range entries {
-			if e.IsDir() {
-				out = append(out, filepath.Join(dir, e.Name()))
-			}
-		}
+		out = append(out, attempts...)
 	}
 	return out, nil
+}
+
+// attemptDirs are the attempt directories in that of a dead build. One that nobody has looked after yet cannot be listed by
+// everybody; then they are those that its list names.
+func attemptDirs(dir string) ([]string, error) {
+	var out []string
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrPermission) {
+		for _, l := range readWorkList(dir) {
+			if _, err := os.Lstat(l.dir); err == nil {
+				out = append(out, l.dir)
+			}
+		}
+		return out, nil
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, err
 }
