@@ -48,6 +48,82 @@ func BenchmarkAgainstNinja(b *testing.B) {
 	}
 }
 
+// BenchmarkCampaign asks for a finished campaign of 74 prompts and 37 commands over a snapshot of a repository of 300 files, and
+// for the same of ninja: 111 edges, each after its share of the 300 files. It reports what [BenchmarkAgainstNinja] does.
+func BenchmarkCampaign(b *testing.B) {
+	ninja, err := exec.LookPath("ninja")
+	if err != nil {
+		b.Skip("ninja is not on PATH")
+	}
+	a := &arena{tb: b, n: 300, bin: buildProgram(b), dir: b.TempDir(), store: b.TempDir()}
+	a.writeCampaign()
+	a.run(ninja)
+	a.settle()
+	var wall, cpu []float64
+	for b.Loop() {
+		theirs, ours := a.run(ninja), a.run(a.bin, "build")
+		wall = append(wall, ours.wall.Seconds()/theirs.wall.Seconds())
+		cpu = append(cpu, ours.cpu.Seconds()/theirs.cpu.Seconds())
+	}
+	b.ReportMetric(median(wall), "wall/ninja")
+	b.ReportMetric(median(cpu), "cpu/ninja")
+}
+
+func (a *arena) writeCampaign() {
+	a.must(os.MkdirAll(filepath.Join(a.dir, "src"), 0o755))
+	ninja := "rule r\n  command = cat $in > $out\n"
+	for i := range a.n {
+		a.must(os.WriteFile(a.source(i), []byte(fmt.Sprintf("source %d\n", i)), 0o644))
+	}
+	var areas []string
+	for i := range 37 {
+		areas = append(areas, fmt.Sprintf("%q", fmt.Sprint("area", i)))
+	}
+	for i := range 111 {
+		ninja += fmt.Sprintf("build nout/%d.txt: r", i)
+		for s := i; s < a.n; s += 111 {
+			ninja += fmt.Sprintf(" src/%d.txt", s)
+		}
+		ninja += "\n"
+	}
+	a.put("build.ninja", ninja)
+	a.put(".gitignore", "nout\n.ninja_*\n")
+	a.put("agent.sh", "cat > o.md\n")
+	a.put("campaign.hcl", fmt.Sprintf(`locals { areas = toset([%s]) }
+agent "sh" {
+  adapter = "exec"
+  command = ["sh", "agent.sh"]
+}
+profile "default" {
+  agent = agent.sh
+  model = "none"
+}
+task "review" {
+  workspace { mode = "repo" }
+  for_each    = local.areas
+  prompt_text = "Review ${each.value}."
+  input "agent" { glob = ["agent.sh"] }
+  output "o" { path = "o.md" }
+}
+task "count" {
+  workspace { mode = "repo" }
+  for_each = local.areas
+  command  = ["sh", "-c", "wc -c < ${task.review[each.key].outputs.o.path} > n.txt"]
+  output "n" { path = "n.txt" }
+}
+task "verify" {
+  workspace { mode = "repo" }
+  for_each    = local.areas
+  prompt_text = "Verify ${task.review[each.key].outputs.o.path} of ${task.count[each.key].outputs.n.text} bytes."
+  input "agent" { glob = ["agent.sh"] }
+  output "o" { path = "o.md" }
+}
+`, strings.Join(areas, ", ")))
+	if out, err := exec.Command("git", "init", "-q", a.dir).CombinedOutput(); err != nil {
+		a.tb.Fatalf("git init: %v\n%s", err, out)
+	}
+}
+
 // benchCase is one column of the table. prepare puts the ground in order before each run.
 type benchCase struct {
 	name, title string
