@@ -132,6 +132,9 @@ func (f *parsedFile) parseNative(b []byte, whole hcl.Range, src *sources) {
 	if src != nil && src.memory != nil && src.memory.parse(f, b, whole, src.focus) {
 		return
 	}
+	if f.parseInChunks(b, whole) {
+		return
+	}
 	file, ds := hclsyntax.ParseConfig(b, f.name, hcl.InitialPos)
 	f.probs.syntaxProblems(ds, whole, b, false)
 	if file != nil {
