@@ -20,11 +20,24 @@ func (inv *Invalidation) Empty() bool {
 	return !slices.ContainsFunc(inv.Nodes, func(n InvalidatedNode) bool { return len(n.Discards) > 0 })
 }
 
+// Listed are the nodes that a person is shown: not a template whose instances are among them, as it has no
+// attempts of its own.
+func (inv *Invalidation) Listed() []InvalidatedNode {
+	instances := map[string]bool{}
+	for _, n := range inv.Nodes {
+		if !n.Template {
+			instances[n.Address.Task] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(inv.Nodes), func(n InvalidatedNode) bool { return n.Template && instances[n.Address.Task] })
+}
+
 // InvalidatedNode is one node of a cone, with what its selected attempt cost.
 type InvalidatedNode struct {
 	journal.Node
 	ID       graph.NodeID
 	Kind     lang.Kind
+	Template bool // of an expand block
 	Target   bool // named by the user; else reached through the cone
 	Shared   bool // reads the same attempt as a node of the cone
 	Duration time.Duration
@@ -121,7 +134,7 @@ func (v *Invalidator) sharers(ids []graph.NodeID) []graph.NodeID {
 // of its key that the next decision would choose instead.
 func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
 	of := v.Graph.Node(id)
-	n := InvalidatedNode{ID: id, Kind: of.Task.Kind, Node: journal.Node{Address: of.Address}}
+	n := InvalidatedNode{ID: id, Kind: of.Task.Kind, Template: of.Template, Node: journal.Node{Address: of.Address}}
 	for i, at := range v.read(of.Address) {
 		attempts, err := v.Store.Attempts(at.Key)
 		if err != nil {

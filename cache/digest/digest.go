@@ -69,6 +69,9 @@ func (d Digest) Append(b []byte) []byte {
 	return strconv.AppendInt(b, d.Size, 10)
 }
 
+// Short is the beginning of the sum, for people.
+func (d Digest) Short() string { return "b3:" + d.Hex()[:12] }
+
 // Hex returns the sum alone in 64 lower-case hex digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.Sum[:]) }
 

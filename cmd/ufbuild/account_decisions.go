@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -108,5 +107,9 @@ func (a *app) showDecisions() error {
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "decisions": reports})
 	}
-	return ui.Table(a.out, []string{"when", "who", "what", "on", "why"}, rows)
+	if len(rows) == 0 {
+		fmt.Fprintln(a.err, "nobody decided anything yet")
+		return nil
+	}
+	return a.outTerm.Table(a.out, []string{"when", "who", "what", "on", "why"}, rows)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -132,5 +131,5 @@ func (a *app) printAffected(touched []affectedNode, gone []string) error {
 	for _, g := range gone {
 		rows = append(rows, []string{"gone", g, ""})
 	}
-	return ui.Table(a.out, nil, rows)
+	return a.outTerm.Table(a.out, nil, rows)
 }

@@ -17,6 +17,9 @@ the names of tasks, groups and tags.`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.bytesOnly("completion prints"); err != nil {
+				return err
+			}
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":

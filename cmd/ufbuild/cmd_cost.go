@@ -34,6 +34,34 @@ func (s *session) costBy(by string) func(ledger.Entry) string {
 	return costBy[by]
 }
 
+// costNames are the rows of a sum: what the campaign declares as it declares it, then the others, such as tasks
+// that are gone and builds, by name.
+func (s *session) costNames(by string, sums map[string]ledger.Sum) []string {
+	var names []string
+	rest := maps.Clone(sums)
+	take := func(name string) {
+		if _, ok := rest[name]; ok {
+			names = append(names, name)
+			delete(rest, name)
+		}
+	}
+	switch by {
+	case "task":
+		for _, t := range s.campaign.Tasks {
+			take(t.Name)
+		}
+	case byGroup:
+		for _, t := range s.campaign.Tasks {
+			take(t.Group)
+		}
+	case "profile":
+		for _, p := range s.campaign.Profiles {
+			take(p.Name)
+		}
+	}
+	return append(names, slices.Sorted(maps.Keys(rest))...)
+}
+
 func (a *app) costCommand() *cobra.Command {
 	by, decisions := "task", false
 	cmd := &cobra.Command{
@@ -92,7 +120,7 @@ func (a *app) runCost(by string) error {
 	if r.Budgets, err = s.budgets(nil); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
+	for _, name := range s.costNames(by, sums) {
 		r.Rows = append(r.Rows, rowOf(name, sums[name]))
 	}
 	if a.json {
@@ -129,7 +157,7 @@ func (a *app) printCost(r costReport) error {
 			fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens), hitWords(row), lowerBound(row.SavedUSD, row.SavedUnknown),
 		})
 	}
-	if err := ui.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows); err != nil {
+	if err := a.outTerm.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows); err != nil {
 		return err
 	}
 	printBudgets(a.out, r.Budgets)

@@ -238,7 +238,7 @@ func (a *app) printStat(r diffReport) error {
 		}
 		rows = append(rows, []string{f.Status, lines, gitName(f.Path), mode})
 	}
-	if err := ui.Table(a.out, nil, rows); err != nil {
+	if err := a.outTerm.Table(a.out, nil, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "%s to %s: %s, +%d -%d\n", r.From, r.To, ui.Count(len(r.Files), "file"), added, removed)

@@ -111,7 +111,7 @@ func (a *app) printFindings(found []finding) error {
 		}
 		rows = append(rows, []string{f.Part, f.Name, state, f.Words})
 	}
-	return ui.Table(a.out, nil, rows)
+	return a.outTerm.Table(a.out, nil, rows)
 }
 
 // agentPrograms looks for the programs of the adapters, and of the campaign's agents.

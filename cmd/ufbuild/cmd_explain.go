@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -60,7 +59,7 @@ func (a *app) listCodes() error {
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "codes": docs})
 	}
-	return ui.Table(a.out, nil, cells)
+	return a.outTerm.Table(a.out, nil, cells)
 }
 
 func (a *app) explain(code string) error {
@@ -72,7 +71,10 @@ func (a *app) explain(code string) error {
 		return usageErrorf("there is no code %q\nhint: \"ufbuild explain\" lists the codes", code)
 	}
 	if a.json {
-		return a.printJSON(codeRow{c.Code, c.Severity.String(), c.Title, c.Explanation, c.Bad, c.Good, c.Command})
+		return a.printJSON(struct {
+			SchemaVersion int `json:"schema_version"`
+			codeRow
+		}{1, codeRow{c.Code, c.Severity.String(), c.Title, c.Explanation, c.Bad, c.Good, c.Command}})
 	}
 	style := a.outTerm.Style()
 	fmt.Fprintf(a.out, "%s (%s): %s\n\n%s\n", style.Bold(c.Code), c.Severity, c.Title, strings.TrimSpace(c.Explanation))

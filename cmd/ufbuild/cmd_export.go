@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/graph"
 )
@@ -217,7 +216,7 @@ func (a *app) reportExports(s *session, files []exportFile, f exportFlags) error
 	if a.json {
 		return a.printJSON(r)
 	}
-	if err := ui.Table(a.out, nil, rows); err != nil || f.yes {
+	if err := a.outTerm.Table(a.out, nil, rows); err != nil || f.yes {
 		return err
 	}
 	for _, x := range files {

@@ -46,6 +46,9 @@ would change and writes nothing.`,
 
 func (a *app) format(paths []string, f fmtFlags) error {
 	if slices.Equal(paths, []string{"-"}) {
+		if err := a.bytesOnly("fmt - prints"); err != nil {
+			return err
+		}
 		return a.formatStdin(f)
 	}
 	if len(paths) == 0 {
@@ -55,45 +58,69 @@ func (a *app) format(paths []string, f fmtFlags) error {
 	if err != nil {
 		return err
 	}
-	changed, broken := false, false
+	r, broken := formatReport{SchemaVersion: 1, Files: []formattedFile{}}, false
 	for _, file := range files {
 		differs, problems, err := a.formatFile(file, f)
 		if err != nil {
 			return err
 		}
-		changed, broken = changed || differs, broken || problems
+		if broken = broken || problems; differs != nil {
+			r.Files = append(r.Files, *differs)
+		}
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
 	}
 	switch {
 	case broken:
 		return exit(exitUsage)
-	case changed && f.check:
+	case len(r.Files) > 0 && f.check:
 		return exit(exitFailed)
 	}
 	return nil
 }
 
-// formatFile formats one file in place, or only reports on it.
-func (a *app) formatFile(file string, f fmtFlags) (differs, broken bool, err error) {
+// formatReport lists the files that changed, or would change.
+type formatReport struct {
+	SchemaVersion int             `json:"schema_version"`
+	Files         []formattedFile `json:"files"`
+}
+
+type formattedFile struct {
+	File string `json:"file"`
+	Diff string `json:"diff,omitempty"` // with --diff
+}
+
+// formatFile formats one file in place, or only reports on it; nil where nothing changes.
+func (a *app) formatFile(file string, f fmtFlags) (differs *formattedFile, broken bool, err error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
-		return false, false, usageErrorf("format campaign file: %w", err)
+		return nil, false, usageErrorf("format campaign file: %w", err)
 	}
 	formatted, ok, err := a.formatSource(file, src)
 	if err != nil || !ok {
-		return false, !ok, err
+		return nil, !ok, err
 	}
 	if bytes.Equal(src, formatted) {
-		return false, false, nil
+		return nil, false, nil
 	}
+	differs = &formattedFile{File: file}
 	if f.diff {
-		_, err = io.WriteString(a.out, format.Diff(file, src, formatted))
-	} else {
+		differs.Diff = format.Diff(file, src, formatted)
+	}
+	switch {
+	case a.json:
+	case f.diff:
+		_, err = io.WriteString(a.out, differs.Diff)
+	default:
 		_, err = fmt.Fprintln(a.out, file)
 	}
 	if err != nil || f.diff || f.check {
-		return true, false, err
+		return differs, false, err
 	}
-	return true, false, replaceFile(file, formatted)
+	return differs, false, replaceFile(file, formatted)
 }
 
 // formatSource formats text; false means that it does not parse, which was printed.

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -94,7 +93,7 @@ func (a *app) listTemplates() error {
 	for _, name := range templateNames() {
 		rows = append(rows, []string{name, templateNote(name)})
 	}
-	return ui.Table(a.out, nil, rows)
+	return a.outTerm.Table(a.out, nil, rows)
 }
 
 // templateNote is the first sentence of the comment that a template's campaign.hcl starts with.

@@ -194,5 +194,5 @@ func (a *app) printLocked(done []lockedReference) error {
 		fmt.Fprintln(a.err, "there is nothing to fetch")
 		return nil
 	}
-	return ui.Table(a.out, nil, rows)
+	return a.outTerm.Table(a.out, nil, rows)
 }

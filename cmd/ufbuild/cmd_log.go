@@ -32,6 +32,9 @@ all, it follows whatever runs until the build ends, each line with its task.`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.bytesOnly("log prints"); err != nil {
+				return err
+			}
 			switch {
 			case len(args) == 1:
 				return a.runLog(args[0], follow)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ put nowhere.`,
 
 type lsEntry struct {
 	Address string `json:"address"`
+	N       int    `json:"n"` // of the attempt, in the history of the address
 	Output  string `json:"output,omitempty"`
 	Path    string `json:"path"`
 	Digest  string `json:"digest,omitempty"`
@@ -72,9 +74,12 @@ func (a *app) runLs(targets []string, untracked bool) error {
 	}
 	rows := make([][]string, len(entries))
 	for i, e := range entries {
-		rows[i] = []string{e.Path, ui.Bytes(e.Size), e.Address}
+		rows[i] = []string{e.Path, ui.Bytes(e.Size), fmt.Sprintf("@%d", e.N)}
+		if untracked { // their paths do not say whose they are
+			rows[i][2] = e.Address + rows[i][2]
+		}
 	}
-	return ui.Table(a.out, nil, rows)
+	return a.outTerm.Table(a.out, nil, rows)
 }
 
 // listed are the outputs or leftovers of one attempt.
@@ -84,12 +89,12 @@ func (s *session) listed(addr string, g executor.Generation, untracked bool) ([]
 		if c.Leftovers.IsZero() {
 			return nil, nil
 		}
-		return s.treeEntries(lsEntry{Address: addr}, "", c.Leftovers)
+		return s.treeEntries(lsEntry{Address: addr, N: g.N}, "", c.Leftovers)
 	}
 	var out []lsEntry
 	place := path.Join(s.campaign.Out, addr)
 	for _, o := range c.Outputs {
-		e := lsEntry{Address: addr, Output: o.Name, Path: path.Join(place, s.outputPath(addr, o.Name)), Digest: o.Digest.String(), Size: o.Digest.Size, Tree: o.Tree}
+		e := lsEntry{Address: addr, N: g.N, Output: o.Name, Path: path.Join(place, s.outputPath(addr, o.Name)), Digest: o.Digest.String(), Size: o.Digest.Size, Tree: o.Tree}
 		if !o.Exists {
 			continue
 		}

@@ -173,7 +173,7 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 		total.add(&p)
 		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r) + s.whereWords(r), p.words()})
 	}
-	if err := ui.Table(a.out, nil, rows); err != nil {
+	if err := a.outTerm.Table(a.out, nil, rows); err != nil {
 		return fmt.Errorf("write plan: %w", err)
 	}
 	printFailures(a.out, style, s.loaded, sum)

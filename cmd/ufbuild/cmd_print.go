@@ -305,11 +305,13 @@ var alwaysDerived = map[string]bool{"kind": true, "agent": true, "model": true, 
 // write prints the document like a campaign file. It is for reading: nothing reads it back.
 func (d *resolved) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "campaign {\n  name = %s\n", strconv.Quote(d.Campaign))
+	fields := []resolvedField{{Name: "name", Value: d.Campaign}}
 	if d.Description != "" {
-		fmt.Fprintf(b, "  description = %s\n", strconv.Quote(d.Description))
+		fields = append(fields, resolvedField{Name: "description", Value: d.Description})
 	}
-	fmt.Fprintf(b, "  out = %s\n}\n", strconv.Quote(d.Out))
+	b.WriteString("campaign {\n")
+	writeFields(b, "  ", append(fields, resolvedField{Name: "out", Value: d.Out}))
+	b.WriteString("}\n")
 	for _, i := range d.Instances {
 		i.write(b)
 	}

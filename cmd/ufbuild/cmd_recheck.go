@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,6 +84,7 @@ func (a *app) runRecheck(targets []string, why string, wait bool, r *remoteFlags
 // rechecked says how the targets stand now.
 func (a *app) rechecked(sum *executor.Summary, asked map[lang.Address]bool) error {
 	nodes, code := []nodeReport{}, exitOK
+	var rows [][]string
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		if !asked[r.Address] {
@@ -94,14 +94,17 @@ func (a *app) rechecked(sum *executor.Summary, asked map[lang.Address]bool) erro
 		if r.State != executor.IsFresh && r.State != executor.Awaiting {
 			code = exitFailed
 		}
-		if !a.json {
-			fmt.Fprintf(a.out, "%s %s  %s\n", paintState(a.outTerm.Style(), r.State), r.Address, stateWords(r))
-		}
+		rows = append(rows, []string{paintState(a.outTerm.Style(), r.State), r.Address.String(), stateWords(r)})
 	}
-	if a.json {
-		if err := a.printJSON(map[string]any{"schema_version": 1, "nodes": nodes}); err != nil {
-			return err
-		}
+	if err := a.printRechecked(nodes, rows); err != nil {
+		return err
 	}
 	return exit(code)
+}
+
+func (a *app) printRechecked(nodes []nodeReport, rows [][]string) error {
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "nodes": nodes})
+	}
+	return a.outTerm.Table(a.out, nil, rows)
 }

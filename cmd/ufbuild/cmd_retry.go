@@ -242,7 +242,7 @@ func (a *app) retried(id string, inv executor.Invalidation) error {
 		return nil
 	}
 	r := retriedReport{SchemaVersion: 1, Kind: "retried", ID: id, Nodes: []retriedNode{}}
-	for _, n := range inv.Nodes {
+	for _, n := range inv.Listed() {
 		r.Nodes = append(r.Nodes, retriedNodeOf(n))
 	}
 	return a.printLine(r)
@@ -296,10 +296,10 @@ func (s *session) invalidator() *executor.Invalidator {
 // confirmRetry shows the list and its price and asks.
 func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
 	var rows [][]string
-	for _, n := range inv.Nodes {
+	for _, n := range inv.Listed() {
 		rows = append(rows, []string{n.Address.String(), retryRole(n), tookWords(n)})
 	}
-	if err := ui.Table(a.err, []string{"task", "", "last time"}, rows); err != nil {
+	if err := a.errTerm.Table(a.err, []string{"task", "", "last time"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.err, retryPrice(inv))
@@ -314,7 +314,7 @@ func retryPrice(inv executor.Invalidation) string {
 		total += n.Duration
 		cost.add(n.Usage.CostUSD, n.Selected > 0 && n.Kind == lang.Prompt)
 	}
-	return fmt.Sprintf("%s, %s and %s last time", ui.Count(len(inv.Nodes), "task"), ui.Duration(total), cost)
+	return fmt.Sprintf("%s, %s and %s last time", ui.Count(len(inv.Listed()), "task"), ui.Duration(total), cost)
 }
 
 func retryRole(n executor.InvalidatedNode) string {

@@ -53,6 +53,11 @@ name. Failed, rejected and interrupted attempts are kept and can be shown like a
 }
 
 func (a *app) runShow(target string, f showFlags) error {
+	if f.prompt || f.manifest || f.output != "" || f.leftovers {
+		if err := a.bytesOnly("show --prompt, --manifest, --output and --leftovers print"); err != nil {
+			return err
+		}
+	}
 	s, err := a.openSession(reading)
 	if err != nil {
 		return err
@@ -157,7 +162,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	} else if at.Placed != nil {
 		rows = append(rows, []string{"where", event.Plain(at.Placed.String())})
 	}
-	if err := ui.Table(a.out, nil, rows); err != nil {
+	if err := a.outTerm.Table(a.out, nil, rows); err != nil {
 		return err
 	}
 	if at.Message != "" {
@@ -221,9 +226,9 @@ func capturedRows(c *cache.Captured) [][]string {
 	for _, o := range c.Outputs {
 		what := "not produced"
 		if o.Exists {
-			what = fmt.Sprintf("%s  %s", ui.Bytes(o.Digest.Size), o.Digest)
+			what = fmt.Sprintf("%s  %s", ui.Bytes(o.Digest.Size), o.Digest.Short())
 			if o.Tree {
-				what = "tree  " + o.Digest.String()
+				what = "tree  " + o.Digest.Short()
 			}
 		}
 		rows = append(rows, []string{"output " + o.Name, what})
@@ -390,7 +395,7 @@ func (a *app) showHistory(s *session, addr lang.Address) error {
 			fmt.Sprint(g.N), outcomeWords(&at), at.StartedAt.Local().Format("2006-01-02 15:04:05"), took, at.Key.Short(), mark, at.Reason,
 		})
 	}
-	if err := ui.Table(a.out, []string{"N", "outcome", "started", "took", "key", "", "because"}, rows); err != nil {
+	if err := a.outTerm.Table(a.out, []string{"N", "outcome", "started", "took", "key", "", "because"}, rows); err != nil {
 		return err
 	}
 	return a.printDecisions(s, addr)

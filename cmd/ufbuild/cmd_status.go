@@ -110,7 +110,7 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 		}
 		rows = append(rows, []string{state, r.Address.String(), words})
 	}
-	if err := ui.Table(a.out, nil, rows); err != nil {
+	if err := a.outTerm.Table(a.out, nil, rows); err != nil {
 		return fmt.Errorf("write status: %w", err)
 	}
 	for _, p := range s.standingPauses() {

@@ -132,7 +132,7 @@ func (a *app) printDu(r duReport) error {
 			rows = append(rows, []string{p.Name, ui.Bytes(p.Bytes), fmt.Sprint(p.Blobs), fmt.Sprint(p.Attempts)})
 		}
 		fmt.Fprintln(a.out)
-		if err := ui.Table(a.out, []string{table.title, "size", "blobs", "attempts"}, rows); err != nil {
+		if err := a.outTerm.Table(a.out, []string{table.title, "size", "blobs", "attempts"}, rows); err != nil {
 			return err
 		}
 	}

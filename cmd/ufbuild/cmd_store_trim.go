@@ -178,7 +178,7 @@ func (a *app) printTrim(p trimPlan) error {
 		fmt.Fprintf(a.out, "nothing to trim; %s stay\n", ui.Count(p.staying, "attempt"))
 		return nil
 	}
-	if err := ui.Table(a.out, []string{"task", "outcome", "ended", "frees", "cost", "campaign"}, rows); err != nil {
+	if err := a.outTerm.Table(a.out, []string{"task", "outcome", "ended", "frees", "cost", "campaign"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "%s go, %s, once paid %s; %d stay\n", ui.Count(len(rows), "attempt"), ui.Bytes(p.bytes), cost, p.staying)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 )
 
 // varRow is a variable as "vars --json" prints it.
@@ -56,5 +54,5 @@ func (a *app) printVars(rows []varRow) error {
 		}
 		cells = append(cells, []string{r.Name, r.Type, r.Value, origin, r.Description})
 	}
-	return ui.Table(a.out, []string{"NAME", "TYPE", "VALUE", "FROM", "DESCRIPTION"}, cells)
+	return a.outTerm.Table(a.out, []string{"NAME", "TYPE", "VALUE", "FROM", "DESCRIPTION"}, cells)
 }

@@ -147,7 +147,7 @@ func (s *session) printSelected(w io.Writer, r *executor.NodeResult) {
 	if err == nil {
 		for _, at := range attempts {
 			if at.Ordinal == r.Ordinal {
-				fmt.Fprintf(w, ", made %s in build %s (%s)", at.StartedAt.Local().Format("2006-01-02 15:04:05"), at.Build, at.Reason)
+				fmt.Fprintf(w, ", made %s (%s)", at.StartedAt.Local().Format("2006-01-02 15:04:05"), at.Reason)
 				if at.Placed != nil && at.Captured != nil {
 					fmt.Fprintf(w, ", ran at %s", event.Plain(at.Captured.Where))
 				}

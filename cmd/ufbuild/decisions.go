@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -66,5 +65,5 @@ func (a *app) printDecisions(s *session, addr lang.Address) error {
 		return nil
 	}
 	fmt.Fprintln(a.out)
-	return ui.Table(a.out, []string{"decision", "of", "when", "who", "why"}, rows)
+	return a.outTerm.Table(a.out, []string{"decision", "of", "when", "who", "why"}, rows)
 }

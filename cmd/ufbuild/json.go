@@ -25,3 +25,12 @@ func (a *app) printLine(v any) error {
 	}
 	return nil
 }
+
+// bytesOnly refuses --json where text is printed as it is: a program that asked for a document must not get
+// something else and take it for one.
+func (a *app) bytesOnly(what string) error {
+	if !a.json {
+		return nil
+	}
+	return usageErrorf("%s text as it is, not JSON\nhint: leave out --json", what)
+}

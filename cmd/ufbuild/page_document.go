@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -50,8 +49,8 @@ func (s *session) page(kind, build string) (*page, error) {
 	}
 	p.dateBuilds()
 	p.doc.Critical = web.Critical(p.doc.Nodes, p.doc.Drawings.Nodes.Lines, p.doc.Build, p.doc.Generated)
-	p.doc.Costs.All = costTables(p.entries)
-	p.doc.Costs.Build = costTables(slices.DeleteFunc(slices.Clone(p.entries), func(e ledger.Entry) bool { return e.Build != p.doc.Build }))
+	p.doc.Costs.All = p.s.costTables(p.entries)
+	p.doc.Costs.Build = p.s.costTables(slices.DeleteFunc(slices.Clone(p.entries), func(e ledger.Entry) bool { return e.Build != p.doc.Build }))
 	p.addRulings()
 	p.addFindings()
 	return p, nil
@@ -247,7 +246,7 @@ func (p *page) addRulings() {
 }
 
 // costTables adds entries up as `ufbuild cost` does.
-func costTables(entries []ledger.Entry) web.CostTables {
+func (s *session) costTables(entries []ledger.Entry) web.CostTables {
 	entries = slices.Clone(entries)
 	var total ledger.Sum
 	for i := range entries {
@@ -256,7 +255,7 @@ func costTables(entries []ledger.Entry) web.CostTables {
 	}
 	rows := func(by string) (out []web.CostRow) {
 		sums := ledger.By(entries, costBy[by])
-		for _, name := range slices.Sorted(maps.Keys(sums)) {
+		for _, name := range s.costNames(by, sums) {
 			out = append(out, rowOf(name, sums[name]))
 		}
 		return out

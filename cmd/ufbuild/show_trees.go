@@ -97,7 +97,7 @@ func (a *app) printTrees(r treesReport) error {
 			}
 			rows = append(rows, []string{"  " + f.Mode, what, f.Change, gitName(f.Path) + arrow(f.Target)})
 		}
-		if err := ui.Table(a.out, nil, rows); err != nil {
+		if err := a.outTerm.Table(a.out, nil, rows); err != nil {
 			return err
 		}
 	}

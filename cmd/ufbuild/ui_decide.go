@@ -32,7 +32,7 @@ func (p *pages) Price(_ context.Context, r web.Retry) (*web.Price, error) {
 		return nil, usageErrorf("there is nothing to retry")
 	}
 	price := &web.Price{Price: retryPrice(inv), Agreed: agreed(inv)}
-	for _, n := range inv.Nodes {
+	for _, n := range inv.Listed() {
 		node := retriedNodeOf(n)
 		price.Nodes = append(price.Nodes, web.PricedNode(node))
 	}
@@ -62,7 +62,7 @@ func (p *pages) Retry(_ context.Context, r web.Retry) (web.Done, error) {
 			return nil
 		}
 		f.told = func(inv executor.Invalidation) {
-			words := ui.Count(len(inv.Nodes), "task") + " discarded"
+			words := ui.Count(len(inv.Listed()), "task") + " discarded"
 			if r.Build {
 				words += "; the build starts"
 			}

@@ -3,6 +3,7 @@ package ui
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
 )
@@ -14,12 +15,16 @@ type Terminal struct {
 	Width int // columns; 0 when it is not a terminal
 }
 
-// Detect looks at a writer and at NO_COLOR, CLICOLOR_FORCE and TERM, in this order of strength.
+// Detect looks at a writer and at NO_COLOR, CLICOLOR_FORCE and TERM, in this order of strength, and of a
+// terminal at COLUMNS, which is stronger than its size.
 func Detect(w io.Writer, getenv func(string) string) Terminal {
 	var t Terminal
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		t.IsTTY = true
 		t.Width, _, _ = term.GetSize(int(f.Fd()))
+		if n, err := strconv.Atoi(getenv("COLUMNS")); err == nil && n > 0 {
+			t.Width = n
+		}
 	}
 	t.Color = useColor(t.IsTTY, getenv)
 	return t

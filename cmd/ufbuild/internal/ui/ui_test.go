@@ -52,6 +52,28 @@ func TestALongCellMovesOnlyItsOwnRow(t *testing.T) {
 	require.Equal(t, "a  "+long+"  1\nb  short  2\nc  s      3\n", b.String())
 }
 
+func TestATableFitsItsTerminal(t *testing.T) {
+	var b strings.Builder
+	rows := [][]string{{"stale", "summary", "last attempt failed: exit 3: no such file", "2.0s"}, {"fresh", "other", "", ""}}
+	require.NoError(t, Terminal{Width: 44}.Table(&b, nil, rows))
+	require.Equal(t, ""+
+		"stale  summary  last attempt failed:  2.0s\n"+
+		"                exit 3: no such file\n"+
+		"fresh  other\n", b.String())
+	for line := range strings.Lines(b.String()) {
+		require.LessOrEqual(t, len(line), 45)
+	}
+	b.Reset()
+	require.NoError(t, Terminal{Width: 80}.Table(&b, nil, rows))
+	require.Equal(t, "stale  summary  last attempt failed: exit 3: no such file  2.0s\nfresh  other\n", b.String(), "what fits stays")
+	b.Reset()
+	painted := Terminal{Color: true}.Style().Dim("a b c d e f g h i j k l m n o p q r s t u v w")
+	require.NoError(t, Terminal{Width: 30}.Table(&b, nil, [][]string{{painted, "z"}}))
+	require.Equal(t, painted+"  z\n", b.String(), "a colour stays in its row")
+	require.Equal(t, []string{"a", "bbbbbbbbbb", "c d"}, Wrap(" a bbbbbbbbbb c  d", 3))
+	require.Equal(t, []string{""}, Wrap("", 3))
+}
+
 func TestWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0s", 449 * time.Millisecond: "0.4s", 12900 * time.Millisecond: "12s", 59999 * time.Millisecond: "59s",

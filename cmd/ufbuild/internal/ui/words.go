@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,11 +15,23 @@ import (
 // follows it off the screen in every other row.
 const maxPadded = 60
 
+// narrowest is the narrowest column that words are wrapped to; below it, wrapping makes confetti.
+const narrowest = 20
+
 // Table writes rows in aligned columns, two spaces between them and none at the end of a line. Colours take
 // no width. An empty header writes none. A very long cell moves only what follows it in its own row.
 func Table(w io.Writer, header []string, rows [][]string) error {
+	return Terminal{}.Table(w, header, rows)
+}
+
+// Table is like the function of this name. What does not fit the columns of the terminal is wrapped at blanks
+// within the widest column, so that the columns stay.
+func (t Terminal) Table(w io.Writer, header []string, rows [][]string) error {
 	if len(header) > 0 {
 		rows = append([][]string{header}, rows...)
+	}
+	if t.Width > 0 {
+		rows = fitted(rows, t.Width)
 	}
 	var widths []int
 	for _, row := range rows {
@@ -42,6 +55,65 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// fitted wraps the cells of the widest column where the rows are wider than a terminal.
+func fitted(rows [][]string, width int) [][]string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], visible(cell))
+		}
+	}
+	total, widest := -2, 0
+	for i, n := range widths {
+		total += n + 2
+		if n > widths[widest] {
+			widest = i
+		}
+	}
+	if total <= width {
+		return rows
+	}
+	room := max(narrowest, widths[widest]-(total-width))
+	var out [][]string
+	for _, row := range rows {
+		if widest >= len(row) || strings.Contains(row[widest], "\x1b") { // a colour must not run into the next column
+			out = append(out, row)
+			continue
+		}
+		lines := Wrap(row[widest], room)
+		first := slices.Clone(row)
+		first[widest] = lines[0]
+		out = append(out, first)
+		for _, line := range lines[1:] {
+			more := make([]string, widest+1)
+			more[widest] = line
+			out = append(out, more)
+		}
+	}
+	return out
+}
+
+// Wrap breaks text at blanks into lines of a width; a longer word has a line of its own. There is at least
+// one line.
+func Wrap(text string, width int) []string {
+	lines := []string{""}
+	for word := range strings.FieldsSeq(text) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // visible counts the characters of a text without what Style puts around it.
