@@ -57,12 +57,14 @@ func (x *ignoreComment) silences(d *Diagnostic) bool {
 }
 
 // Unignored returns the diagnostics without the warnings that "# ufbuild:ignore CODE" comments silence.
-// Load has done so for its own; this is for those of other packages about the same files.
-func (c *Campaign) Unignored(ds Diagnostics) Diagnostics {
+// Load has done so for its own; this is for those of other rooms about the same files. A room that found all
+// it can find is named: comments that silence none of its codes are warned of. Else room is empty.
+func (c *Campaign) Unignored(ds Diagnostics, room string) Diagnostics {
 	if c.eval == nil {
 		return ds
 	}
-	return silence(ds, c.ignoreComments())
+	comments := c.ignoreComments()
+	return append(silence(ds, comments), uselessIgnores(comments, room)...)
 }
 
 func silence(ds Diagnostics, comments []*ignoreComment) Diagnostics {
@@ -81,7 +83,7 @@ func silence(ds Diagnostics, comments []*ignoreComment) Diagnostics {
 }
 
 // applyIgnores drops silenced warnings and warns of comments that silence nothing. Those of codes that
-// other packages report are theirs to judge.
+// other rooms report are theirs to judge.
 func (l *loader) applyIgnores(ds Diagnostics) Diagnostics {
 	comments := l.c.ignoreComments()
 	if len(comments) == 0 {
@@ -89,15 +91,28 @@ func (l *loader) applyIgnores(ds Diagnostics) Diagnostics {
 	}
 	ds = silence(ds, comments)
 	for _, x := range comments {
-		doc, known := Explain(x.code)
-		place := x.place
-		switch {
-		case !known:
-			ds = append(ds, Diagnostic{Severity: Warning, Code: "UF9201", Summary: x.code + " does not exist.", Subject: &place})
-		case !x.used && doc.Where == "lang" && !ds.HasErrors():
-			ds = append(ds, Diagnostic{Severity: Warning, Code: "UF9201", Summary: "There is no " + x.code + " to ignore here.", Subject: &place,
-				Hint: "Remove the comment."})
+		if _, known := Explain(x.code); !known {
+			ds = append(ds, x.useless(x.code+" does not exist."))
+		}
+	}
+	if ds.HasErrors() {
+		return ds
+	}
+	return append(ds, uselessIgnores(comments, "lang")...)
+}
+
+// uselessIgnores warns of comments that silence no code of a room.
+func uselessIgnores(comments []*ignoreComment, room string) Diagnostics {
+	var ds Diagnostics
+	for _, x := range comments {
+		if doc, known := Explain(x.code); known && !x.used && doc.Where == room {
+			ds = append(ds, x.useless("There is no "+x.code+" to ignore here."))
 		}
 	}
 	return ds
+}
+
+func (x *ignoreComment) useless(why string) Diagnostic {
+	place := x.place
+	return Diagnostic{Severity: Warning, Code: "UF9201", Summary: why, Subject: &place, Hint: "Remove the comment."}
 }

@@ -27,8 +27,8 @@ func (a *app) approveCommand() *cobra.Command {
 	cmd.Long = `Shows the bytes that wait, asks, and records that they are good. The next build
 selects them and goes on with what reads them. The word holds for exactly these
 bytes: other ones are asked about again.`
-	cmd.Example = `  ufbuild approve strategy
-  ufbuild approve strategy --yes --why "read it twice"`
+	cmd.Example = `  ufbuild approve report
+  ufbuild approve report --yes --why "read it twice"`
 	return cmd
 }
 
@@ -38,7 +38,7 @@ func (a *app) denyCommand() *cobra.Command {
 	cmd.Long = `Shows the bytes that wait, asks, and records that they are not good: the contract
 rejects them, and the next build runs the task again. Nothing is lost: approve, or
 undo, takes the word back.`
-	cmd.Example = `  ufbuild deny strategy --why "it is about another contract"`
+	cmd.Example = `  ufbuild deny report --why "it is about another contract"`
 	return cmd
 }
 

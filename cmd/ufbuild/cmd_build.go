@@ -99,12 +99,12 @@ the flag. --from X --until Y starts what lies between. What is fresh never runs;
 
 A build can be killed at any moment: the next one goes on where it was.`,
 		Example: `  ufbuild build
-  ufbuild build report 'strategy/*#0' -j 8
+  ufbuild build report 'hunt/*#0' -j 8
   ufbuild build @failed
-  ufbuild build review/style --only  one task, as long as what it needs is fresh
-  ufbuild build --until 'review/*'   look at the reviews before what reads them
-  ufbuild build --from review        the reviews and what depends on them
-  ufbuild build --dry-run            the same as ufbuild plan`,
+  ufbuild build lens/erc4626 --only  # one task, as long as what it needs is fresh
+  ufbuild build --until 'lens/*'     # look at the lenses before what reads them
+  ufbuild build --from dedupe        # dedupe and what depends on it
+  ufbuild build --dry-run            # the same as ufbuild plan`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, targets []string) error {

@@ -94,9 +94,9 @@ func (a *app) checkPath(path string, f checkFlags, sources map[string][]byte) (l
 	l.readLock()
 	l.tryContracts(a.context())
 	if f.env {
-		l.problems = append(l.problems, l.campaign.Unignored(a.missingCommands(l))...)
+		l.problems = append(l.problems, l.campaign.Unignored(a.missingCommands(l), "")...)
 		if !l.problems.HasErrors() {
-			l.problems = append(l.problems, l.campaign.Unignored(a.brokenTooling(l))...)
+			l.problems = append(l.problems, l.campaign.Unignored(a.brokenTooling(l), "")...)
 		}
 		l.problems.Sort()
 	}

@@ -36,11 +36,11 @@ Paths are those of the workspace; with --cone and of builds the instance stands 
 them. Files that are not text are in the patch as git writes
 them; on a terminal they are only said to differ. Of modes a patch holds what git keeps:
 whether a file is executable. Directories are not in it.`,
-		Example: `  ufbuild diff strategy
-  ufbuild diff strategy@1 strategy@3 --stat
+		Example: `  ufbuild diff triage
+  ufbuild diff triage@1 triage@3 --stat
   ufbuild diff fix --inherited > fix.patch
-  ufbuild diff strategy@1 strategy@2 --cone --stat
-  ufbuild diff 'review#0' 'review#1' --output findings`,
+  ufbuild diff triage@1 triage@2 --cone --stat
+  ufbuild diff 'hunt/reentrancy#0' 'hunt/reentrancy#1' --output findings`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeTargets,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.runDiff(args, f) },

@@ -25,10 +25,10 @@ interrupted attempts are kept like any other.
 
 With -f it goes on until the attempt ends. With -f and several targets, or none for
 all, it follows whatever runs until the build ends, each line with its task.`,
-		Example: `  ufbuild log fuzz
-  ufbuild log fuzz -f        follow it while it runs
-  ufbuild log -f             follow everything that runs
-  ufbuild log 'fuzz@2'`,
+		Example: `  ufbuild log triage
+  ufbuild log triage -f      # follow it while it runs
+  ufbuild log -f             # follow everything that runs
+  ufbuild log 'triage@2'`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, args []string) error {

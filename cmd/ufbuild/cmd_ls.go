@@ -20,7 +20,7 @@ what these attempts left beside their outputs; such files are kept in the store 
 put nowhere.`,
 		Example: `  ufbuild ls
   ufbuild ls group.review
-  ufbuild ls --untracked fuzz`,
+  ufbuild ls --untracked triage`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE:              func(_ *cobra.Command, targets []string) error { return a.runLs(targets, untracked) },

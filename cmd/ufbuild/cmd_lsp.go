@@ -26,7 +26,7 @@ references across files and prompts, rename, formatting, fixes, symbols and colo
 It runs nothing and writes nothing.
 
 docs/editors says how to set up VS Code, Neovim, Helix and JetBrains.`,
-		Example: "  ufbuild lsp\n  ufbuild lsp --preset exhaustive   values of variables as with this preset",
+		Example: "  ufbuild lsp\n  ufbuild lsp --preset thorough   # values of variables as with this preset",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return a.runLSP() },
 	}
@@ -43,7 +43,7 @@ func (a *app) runLSP() error {
 		Options: o,
 		Check: func(c *lang.Campaign) lang.Diagnostics {
 			_, ds := graph.Build(c)
-			return ds
+			return c.Unignored(ds, "")
 		},
 	}}
 	ctx := a.context()

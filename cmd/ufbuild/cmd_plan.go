@@ -28,9 +28,9 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 --from and --until say what they say for build.`,
 		Example: `  ufbuild plan
   ufbuild plan report
-  ufbuild plan --from review          the same as build --from review would do
+  ufbuild plan --from dedupe          # the same as build --from dedupe would do
   ufbuild plan --json | jq '.nodes[] | select(.state == "stale")'
-  ufbuild plan --detailed-exitcode    exit 7 when something would run`,
+  ufbuild plan --detailed-exitcode    # exit 7 when something would run`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, targets []string) error {

@@ -25,7 +25,7 @@ defaults, groups, variables and --set, what it runs, its inputs and its outputs.
 known only in a build stands as it is written. With targets only they are shown.
 --explain adds where each setting was written.`,
 		Example: `  ufbuild print
-  ufbuild print 'strategy/*#0' --explain
+  ufbuild print 'hunt/*#0' --explain
   ufbuild print --json | jq '.instances[].address'`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,

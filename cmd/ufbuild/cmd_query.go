@@ -23,11 +23,11 @@ could be built. The functions:
   producer(file)   the task that writes a file
   consumers(file)  the tasks that declare a file as input
 
-x is a target (a task, 'strategy/*#0', group.review, tag:slow) or another expression.
+x is a target (a task, 'hunt/*#0', group.review, tag:slow) or another expression.
 Expressions are joined by + (either), & (both) and - (without).`,
 		Example: `  ufbuild query 'deps(report)'
-  ufbuild query 'path(report, plan)'
-  ufbuild query 'cone(plan) & group.review'
+  ufbuild query 'path(report, discovery)'
+  ufbuild query 'cone(discovery) & group.review'
   ufbuild query 'consumers(src/Vault.sol)'`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTargets,

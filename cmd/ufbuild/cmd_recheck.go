@@ -25,7 +25,7 @@ included, also where a verdict is recorded: a check may have been wrong that day
 No agent is paid. An edited contract needs no recheck: plan and build judge by it
 by themselves. What passes now is sent to the server that machines share, if there
 is one. The exit code is 1 when a target does not pass.`,
-		Example: `  ufbuild recheck strategy
+		Example: `  ufbuild recheck triage
   ufbuild recheck @failed --why "the linter was broken that day"`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTargets,

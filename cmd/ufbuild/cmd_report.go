@@ -31,8 +31,8 @@ cost by task and profile, and the findings that tasks wrote. It asks nothing of 
 network and can be sent to anybody; it reads only, also while a build runs. Long
 texts are cut, and say so.`,
 		Example: `  ufbuild report
-  ufbuild report --build 20260301-101502-1f2e3d4c -o friday.html
-  ufbuild report -o - | gzip > report.html.gz`,
+  ufbuild report --build 20260301-101502-1f2e3d4c -o ../friday.html
+  ufbuild report -o - | gzip > ../report.html.gz`,
 		RunE: func(*cobra.Command, []string) error { return a.runReport(build, output) },
 	}
 	fs := cmd.Flags()

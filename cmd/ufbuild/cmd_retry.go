@@ -44,11 +44,11 @@ chosen again by its key, and stays in the store: undo brings all of it back.
 
 With --only the targets alone run, and with --until what leads up to a task. The rest
 of the list is discarded too, and stale until a build wants it.`,
-		Example: `  ufbuild retry strategy/round-trip#0 --why "the model was drunk"
-  ufbuild retry report --no-cone     leave dependents to early cutoff
-  ufbuild retry report --only        look at it before its dependents run
-  ufbuild retry --failed --yes       what failed last time
-  ufbuild retry lens --no-build      only mark it stale`,
+		Example: `  ufbuild retry 'hunt/reentrancy#0' --why "the model was drunk"
+  ufbuild retry report --no-cone     # leave dependents to early cutoff
+  ufbuild retry report --only        # look at it before its dependents run
+  ufbuild retry --failed --yes       # what failed last time
+  ufbuild retry lens --no-build      # only mark it stale`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, targets []string) error {

@@ -21,25 +21,25 @@ var rulings = map[journal.Word]struct{ use, short, long, example string }{
 		`Selects for the task as it is now the attempt whose check failed, or else its last
 good one from before an edit. It counts in this campaign, for exactly this key
 and these failures: another edit is decided anew. Nothing runs; undo takes it back.`,
-		`  ufbuild accept strategy --why "only reworded"`,
+		`  ufbuild accept triage --why "only reworded"`,
 	},
 	journal.Select: {
 		"select TARGET@N", "Read one attempt instead of another",
 		`Selects the N-th attempt of a task, as "show --history" numbers them, for the task
 as it is now. Nothing runs; undo takes it back.`,
-		`  ufbuild show strategy --history
-  ufbuild select strategy@2 --why "the better of the two"`,
+		`  ufbuild show triage --history
+  ufbuild select triage@2 --why "the better of the two"`,
 	},
 	journal.Pin: {
 		"pin TARGET", "Hold the attempt that a task reads",
 		`Holds what the task reads now: a retry of it is refused until unpin or undo. It
 counts for the task as it is now; an edit is decided anew.`,
-		`  ufbuild pin strategy --why "the report quotes it"`,
+		`  ufbuild pin triage --why "the report quotes it"`,
 	},
 	journal.Unpin: {
 		"unpin TARGET", "Let a pinned task go",
 		`Takes back a pin. The task goes on reading what it reads.`,
-		`  ufbuild unpin strategy`,
+		`  ufbuild unpin triage`,
 	},
 }
 

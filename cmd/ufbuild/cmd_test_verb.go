@@ -37,7 +37,7 @@ A mock names a task or one instance; its status is ok, failed or skipped; an out
 content or file, or exists = false. Conditions may use var, local, all functions, and
 prompt(x), command(x), env(x), status(x) and instances(task). variables and preset set
 the campaign's variables for one test.`,
-		Example: "  ufbuild test\n  ufbuild test 'each goal*'\n  ufbuild test --json",
+		Example: "  ufbuild test\n  ufbuild test 'the report*'\n  ufbuild test --json",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(_ *cobra.Command, names []string) error { return a.test(names) },
 	}

@@ -23,7 +23,7 @@ func (a *app) varsCommand() *cobra.Command {
 		Long: `Shows the declared variables with the values this command line gives them. Values come
 from the default, the preset, UF_VAR_name, and --var-file and --var in their order;
 a later one wins. Sensitive values are not shown.`,
-		Example: "  ufbuild vars\n  ufbuild vars --preset exhaustive --var loops=3",
+		Example: "  ufbuild vars\n  ufbuild vars --preset thorough --var passes=3",
 		RunE: func(*cobra.Command, []string) error {
 			l, err := a.loadSound(false)
 			if err != nil {

@@ -31,7 +31,7 @@ Commands run. Prompts do not, since they cost money: stale ones are named and le
 "ufbuild build", unless --paid is given.`,
 		Example: `  ufbuild watch
   ufbuild watch report
-  ufbuild watch --paid --budget 5   prompts too, up to five dollars`,
+  ufbuild watch --paid --budget 5   # prompts too, up to five dollars`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, targets []string) error {

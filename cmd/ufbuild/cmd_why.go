@@ -23,7 +23,7 @@ func (a *app) whyCommand() *cobra.Command {
 read last: the word in the prompt, the input file, the variable, the person who
 retried. --against N compares with attempt N of "ufbuild show TARGET --history".`,
 		Example: `  ufbuild why triage
-  ufbuild why 'strategy/round-trip#0' --against 1
+  ufbuild why 'hunt/reentrancy#0' --against 1
   ufbuild why @stale --json`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTargets,

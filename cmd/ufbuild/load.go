@@ -58,8 +58,12 @@ func (l *loaded) readLock() {
 func loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
 	c, found := lang.Load(o)
 	ds = append(ds, found...)
+	room := "graph"
+	if found.HasErrors() {
+		room = "" // what is missing in the graph may follow from them
+	}
 	g, found := graph.Build(c)
-	ds = append(ds, found...)
+	ds = append(ds, c.Unignored(found, room)...)
 	ds.Sort()
 	return &loaded{campaign: c, graph: g, problems: ds}
 }

@@ -115,7 +115,7 @@ func yes(b bool) string {
 
 func cliPage(root *cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The command line\n\n%s\n\n%s", root.Long, exitCodeTable)
+	fmt.Fprintf(&b, "# The command line\n\n%s\n\nMost names in the examples are those of the campaign of `ufbuild init audit`.\n\n%s", root.Long, exitCodeTable)
 	b.WriteString("## Flags of every verb\n\n")
 	writeFlags(&b, root.PersistentFlags())
 	for _, verb := range root.Commands() {

@@ -85,10 +85,10 @@ declared in campaign.hcl. A task runs again only when something it depends on
 changed in content, and whatever was paid for is kept.
 
 Start with "ufbuild init", then "ufbuild plan" and "ufbuild build".`,
-		Example: `  ufbuild init hello     a campaign that runs at once
-  ufbuild check          find every mistake before a cent is spent
-  ufbuild plan           what a build would do, and why
-  ufbuild build          do it`,
+		Example: `  ufbuild init hello     # a campaign that runs at once
+  ufbuild check          # find every mistake before a cent is spent
+  ufbuild plan           # what a build would do, and why
+  ufbuild build          # do it`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              cobra.ArbitraryArgs,
