@@ -72,10 +72,14 @@ func newWorld(t *testing.T, seed uint64) *world {
 func (w *world) live(rounds int) {
 	edit := "the first build"
 	for range rounds {
-		w.write()
+		w.bring(w.model.Files())
 		w.spoilHints()
 		w.round(edit)
+		before := w.model.Files()
 		edit = w.model.Mutate(w.r)
+		if w.r.IntN(compared) == 0 {
+			w.affected(edit, before)
+		}
 	}
 }
 
@@ -150,9 +154,8 @@ func (w *world) idle(edit string) {
 	require.Empty(w.t, w.executed(), "a build without an edit after %s", edit)
 }
 
-// write brings the files on disk to the model's, touching only what differs.
-func (w *world) write() {
-	next := w.model.Files()
+// bring makes the files on disk those of next, touching only what differs.
+func (w *world) bring(next map[string]string) {
 	for path := range w.files {
 		if _, ok := next[path]; !ok {
 			require.NoError(w.t, os.Remove(filepath.Join(w.dir, path)))

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,7 +25,21 @@ func TestMain(m *testing.M) {
 		return
 	}
 	armFaults()
-	testscript.Main(m, map[string]func(){programName: main})
+	testscript.Main(hearing{m}, map[string]func(){programName: main})
+}
+
+// hearing runs tests whose programs hear signals, also where whoever runs the tests has them ignored, as nohup and a shell's & do: what is
+// ignored is inherited, and what is caught is not.
+type hearing struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (h hearing) Run() int {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s) // and nobody listens
+		}
+	}
+	return h.M.Run()
 }
 
 // TestScripts runs what a user types. Each script says in its first line what it proves. Besides the
