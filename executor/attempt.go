@@ -278,7 +278,9 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 	}
 	var idle *NotStarted
 	var lost *Lost
-	m.lost = errors.As(err, &lost)
+	if m.lost = errors.As(err, &lost); m.lost && at.Rung != "" {
+		at.Message += "\nhint: see what became of it there; the next build runs it again, which may pay for it twice"
+	}
 	if errors.As(err, &idle) || m.lost {
 		b.reap(at)
 	}

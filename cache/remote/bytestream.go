@@ -297,7 +297,7 @@ func (r *blobReader) connect(offset int64) (io.ReadCloser, error) {
 
 // late returns why a stream of ctx ended: its own word, or that it made no progress.
 func late(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errNoAnswer) {
+	if Quiet(ctx) {
 		return errNoAnswer
 	}
 	return err

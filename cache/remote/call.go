@@ -118,11 +118,24 @@ func codeOf(err error) codes.Code {
 	return codes.Unknown
 }
 
+// WatchOperation returns a context that ends when kick was not called for so long that the server may have forgotten who waits. stop
+// ends the watch.
+func (c *Client) WatchOperation(ctx context.Context) (watched context.Context, kick, stop func()) {
+	return watch(ctx, c.opts.Silence)
+}
+
+// Quiet reports whether a watched context ended because nobody called kick.
+func Quiet(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errNoAnswer) }
+
 // watch returns a context that ends when kick was not called for the client's timeout. stop ends the watch.
 func (c *Client) watch(ctx context.Context) (watched context.Context, kick, stop func()) {
+	return watch(ctx, c.opts.Timeout)
+}
+
+func watch(ctx context.Context, limit time.Duration) (watched context.Context, kick, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := time.AfterFunc(c.opts.Timeout, func() { cancel(errNoAnswer) })
-	return ctx, func() { t.Reset(c.opts.Timeout) }, func() {
+	t := time.AfterFunc(limit, func() { cancel(errNoAnswer) })
+	return ctx, func() { t.Reset(limit) }, func() {
 		t.Stop()
 		cancel(nil)
 	}

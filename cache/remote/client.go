@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/keepalive"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
 )
@@ -53,6 +54,8 @@ func Dial(ctx context.Context, address string, o Options) (*Client, error) {
 		grpc.WithChainStreamInterceptor(c.labelStream),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 		grpc.WithDisableServiceConfig(),
+		// A peer that vanished is noticed though nothing is sent to it. Servers cut who asks more often than each five minutes.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 6 * time.Minute, Timeout: 30 * time.Second}),
 		// A server that restarts is back within seconds; the library's own waits grow to minutes.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: 2 * time.Second},

@@ -23,6 +23,8 @@ type Options struct {
 	Build   string // build id, for the server's logs; groups the calls of one build
 	// Timeout bounds a call, or a stream without progress; 0 is a minute.
 	Timeout time.Duration
+	// Silence is how long a server may say nothing of an operation that it works on, before it is asked anew; 0 is 20 Timeouts.
+	Silence time.Duration
 	// Tries bounds how often a call is made that the server says it cannot take now; 0 is 4. The waits between begin with
 	// Backoff, 0 being 50 ms, and grow fourfold.
 	Tries   int
@@ -32,6 +34,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
+	}
+	if o.Silence == 0 {
+		o.Silence = 20 * o.Timeout
 	}
 	if o.Tries == 0 {
 		o.Tries = 4

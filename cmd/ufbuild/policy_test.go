@@ -37,6 +37,7 @@ var rooms = []room{
 
 	{"executor", executorCore},
 	{"executor/local", append([]string{"executor", "executor/watchdog"}, executorCore...)},
+	{"executor/remote/workertest", []string{"cache/remote", "cache/remote/remotetest"}},
 	{"executor/remote/...", append([]string{"executor", "executor/submit", "cache/remote"}, executorCore...)},
 	{"executor/submit", append([]string{"executor"}, executorCore...)},
 	{"executor/runnertest", append([]string{"executor", "cache/mem"}, executorCore...)},
@@ -92,7 +93,7 @@ var outside = []struct {
 
 // testRooms hold test code that other packages share, so the laws of reach mean them as little as
 // test files.
-var testRooms = []string{"executor/runnertest", "executor/agent/agenttest", "cache/cachetest", "cache/remote/remotetest", "graph/graphtest"}
+var testRooms = []string{"executor/runnertest", "executor/agent/agenttest", "cache/cachetest", "cache/remote/remotetest", "executor/remote/workertest", "graph/graphtest"}
 
 // reach names what only cmd/ufbuild may touch, by package and identifier.
 var reach = map[string][]string{

@@ -3,23 +3,28 @@ package remote
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 	"google.golang.org/grpc/codes"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/mem"
+	"github.com/ufbuild/ufbuild/cache/remote"
 	"github.com/ufbuild/ufbuild/cache/remote/remotetest"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/remote/workertest"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
 // trial is one attempt at a server that misbehaves.
 type trial struct {
-	w       *worker
+	w       *workertest.Worker
 	server  *remotetest.Server
 	store   cache.Store
 	runner  *Runner
@@ -29,7 +34,8 @@ type trial struct {
 }
 
 func newTrial(t *testing.T, script string) *trial {
-	w, server := startWorker(t, remotetest.Options{})
+	w := workertest.Start(t, remotetest.Options{})
+	server := w.Server
 	store := mem.New(t.TempDir())
 	tr := &trial{w: w, server: server, store: store}
 	tr.runner = &Runner{
@@ -51,47 +57,94 @@ func (tr *trial) run() (cache.Captured, error) {
 
 func TestExecuteGoesOnOverBrokenStreams(t *testing.T) {
 	tr := newTrial(t, "echo x > out")
-	tr.w.bend = func(_ int, b *behaviour) { b.breakFirst = true }
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.BreakFirst = true }
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 1, tr.w.calls(), "it is waited for, not asked for again")
-	require.Equal(t, 1, tr.w.did())
+	require.Equal(t, 1, tr.w.Asked(), "it is waited for, not asked for again")
+	require.Equal(t, 1, tr.w.Executed())
 	require.Len(t, tr.placed, 2)
 	require.Empty(t, tr.placed[0].Handle, "recorded before it was asked for")
 	require.Equal(t, "operations/1", tr.placed[1].Handle)
 	require.Contains(t, c.Where, "farm, worker w1")
 }
 
-func TestForgottenOperationIsFoundInTheActionCache(t *testing.T) {
-	tr := newTrial(t, "echo x > out")
-	tr.w.bend = func(_ int, b *behaviour) { b.forget = true }
+// TestStreamThatFallsSilentIsAskedForAnew: a server that answers nothing any more, and a stream that nobody ends, are not waited for
+// without end; nor is one given up that answers, however often its streams break.
+func TestStreamThatFallsSilentIsAskedForAnew(t *testing.T) {
+	begin := func(bend func(int, *workertest.Behaviour)) *trial {
+		tr := newTrial(t, "sleep 0.3; echo x > out")
+		c, err := remote.Dial(t.Context(), tr.server.URL(), remote.Options{Version: "test", Tries: 2, Silence: 50 * time.Millisecond})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		tr.runner.Courier.Client = func(context.Context) (*remote.Client, error) { return c, nil }
+		tr.w.Bend = bend
+		return tr
+	}
+	tr := begin(func(_ int, b *workertest.Behaviour) { b.Mute = true })
+	got, err := tr.run()
+	require.NoError(t, err)
+	require.True(t, got.Outputs[0].Exists)
+	require.Equal(t, 1, tr.w.Executed())
+	require.Positive(t, tr.w.Waited())
+
+	tr = begin(func(_ int, b *workertest.Behaviour) { b.Hang, b.NoResult = true, true })
+	_, err = tr.run()
+	var lost *executor.Lost
+	require.ErrorAs(t, err, &lost)
+	require.ErrorContains(t, err, "the server says nothing")
+	require.Equal(t, 1, tr.w.Asked(), "whether it began is not known")
+}
+
+// TestServerThatAnswersIsNotGivenUp: a stream that breaks again and again is taken up as long as the server says how far it is.
+func TestServerThatAnswersIsNotGivenUp(t *testing.T) {
+	tr := newTrial(t, "read line <$FIFO; echo x > out")
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	tr.inv.Env = append(tr.inv.Env, "FIFO="+fifo)
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) {
+		b.BreakFirst = true
+		b.Breaks = func(n int) {
+			if n == 3*patience {
+				require.NoError(t, os.WriteFile(fifo, []byte("go on\n"), 0))
+			}
+		}
+	}
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 1, tr.w.did())
+	require.Equal(t, 1, tr.w.Asked())
+}
+
+func TestForgottenOperationIsFoundInTheActionCache(t *testing.T) {
+	tr := newTrial(t, "echo x > out")
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Forget = true }
+	c, err := tr.run()
+	require.NoError(t, err)
+	require.True(t, c.Outputs[0].Exists)
+	require.Equal(t, 1, tr.w.Executed())
 }
 
 func TestLostAttemptsAreNotExecutedAgain(t *testing.T) {
 	internal := codes.Internal
-	for name, bend := range map[string]func(int, *behaviour){
-		"forgotten, and no result":         func(_ int, b *behaviour) { b.forget, b.noResult = true, true },
-		"nothing heard, and no result":     func(_ int, b *behaviour) { b.silent, b.noResult = true, true },
-		"the server says it failed inside": func(_ int, b *behaviour) { b.status = &internal },
-		"the result names blobs that are gone": func(_ int, b *behaviour) {
-			b.result = func(r *repb.ActionResult) {
+	for name, bend := range map[string]func(int, *workertest.Behaviour){
+		"forgotten, and no result":         func(_ int, b *workertest.Behaviour) { b.Forget, b.NoResult = true, true },
+		"nothing heard, and no result":     func(_ int, b *workertest.Behaviour) { b.Silent, b.NoResult = true, true },
+		"the server says it failed inside": func(_ int, b *workertest.Behaviour) { b.Status = &internal },
+		"the result names blobs that are gone": func(_ int, b *workertest.Behaviour) {
+			b.Result = func(r *repb.ActionResult) {
 				r.OutputDirectories[0].TreeDigest.Hash = r.OutputDirectories[0].TreeDigest.Hash[1:] + "0"
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "sleep 0.2; echo x > out")
-			tr.w.bend = bend
+			tr.w.Bend = bend
 			_, err := tr.run()
 			var lost *executor.Lost
 			require.ErrorAs(t, err, &lost)
-			require.LessOrEqual(t, tr.w.did(), 1)
-			require.Equal(t, 1, tr.w.calls())
+			require.LessOrEqual(t, tr.w.Executed(), 1)
+			require.Equal(t, 1, tr.w.Asked())
 		})
 	}
 }
@@ -99,31 +152,31 @@ func TestLostAttemptsAreNotExecutedAgain(t *testing.T) {
 func TestRefusedAttemptsNeverRan(t *testing.T) {
 	for _, code := range []codes.Code{codes.InvalidArgument, codes.PermissionDenied, codes.Unimplemented} {
 		tr := newTrial(t, "echo x > out")
-		tr.w.bend = func(_ int, b *behaviour) { b.refuse = code }
+		tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Refuse = code }
 		_, err := tr.run()
 		var idle *executor.NotStarted
 		require.ErrorAs(t, err, &idle, code.String())
 		require.ErrorContains(t, err, "hint:")
-		require.Zero(t, tr.w.did())
+		require.Zero(t, tr.w.Executed())
 	}
 }
 
 func TestBusyServerIsAskedAgain(t *testing.T) {
 	tr := newTrial(t, "echo x > out")
-	tr.w.bend = func(n int, b *behaviour) {
+	tr.w.Bend = func(n int, b *workertest.Behaviour) {
 		if n < 3 {
-			b.refuse = codes.ResourceExhausted
+			b.Refuse = codes.ResourceExhausted
 		}
 	}
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 3, tr.w.calls())
+	require.Equal(t, 3, tr.w.Asked())
 }
 
 func TestMissingInputsAreSentOnceMore(t *testing.T) {
 	tr := newTrial(t, "echo x > out")
-	tr.w.bend = func(n int, b *behaviour) {
+	tr.w.Bend = func(n int, b *workertest.Behaviour) {
 		if n == 1 {
 			tr.server.Forget(nil)
 		}
@@ -131,19 +184,19 @@ func TestMissingInputsAreSentOnceMore(t *testing.T) {
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 2, tr.w.calls())
+	require.Equal(t, 2, tr.w.Asked())
 
 	tr = newTrial(t, "echo x > out")
-	tr.w.bend = func(n int, b *behaviour) { tr.server.Forget(nil) }
+	tr.w.Bend = func(n int, b *workertest.Behaviour) { tr.server.Forget(nil) }
 	_, err = tr.run()
 	var idle *executor.NotStarted
 	require.ErrorAs(t, err, &idle, "a server that keeps nothing is given up")
-	require.Equal(t, 2, tr.w.calls())
+	require.Equal(t, 2, tr.w.Asked())
 }
 
 func TestServerThatBeginsAnewIsTold(t *testing.T) {
 	tr := newTrial(t, "echo x > out")
-	tr.w.bend = func(_ int, b *behaviour) { b.twice = true }
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Twice = true }
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.Contains(t, c.Where, "begun 2 times")
@@ -153,8 +206,8 @@ func TestServerThatBeginsAnewIsTold(t *testing.T) {
 
 func TestResultOfSomethingElseIsRefused(t *testing.T) {
 	tr := newTrial(t, "echo x > out")
-	tr.w.bend = func(_ int, b *behaviour) {
-		b.result = func(r *repb.ActionResult) { r.OutputFiles = nil }
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) {
+		b.Result = func(r *repb.ActionResult) { r.OutputFiles = nil }
 	}
 	_, err := tr.run()
 	var lost *executor.Lost
@@ -162,8 +215,8 @@ func TestResultOfSomethingElseIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "another attempt")
 
 	tr = newTrial(t, "echo x > out; exit 7") // a script that was killed could note nothing
-	tr.w.bend = func(_ int, b *behaviour) {
-		b.result = func(r *repb.ActionResult) { r.OutputFiles, r.ExitCode = nil, 137 }
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) {
+		b.Result = func(r *repb.ActionResult) { r.OutputFiles, r.ExitCode = nil, 137 }
 	}
 	c, err := tr.run()
 	require.NoError(t, err)
@@ -174,20 +227,20 @@ func TestResultOfSomethingElseIsRefused(t *testing.T) {
 
 func TestDamagedResultIsLost(t *testing.T) {
 	tr := newTrial(t, "echo what was paid for > out")
-	tr.w.bend = func(_ int, b *behaviour) {
-		b.result = func(*repb.ActionResult) {
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) {
+		b.Result = func(*repb.ActionResult) {
 			tr.server.Corrupt(func(b []byte) bool { return string(b) == "what was paid for\n" })
 		}
 	}
 	_, err := tr.run()
 	var lost *executor.Lost
 	require.ErrorAs(t, err, &lost)
-	require.Equal(t, 1, tr.w.did())
+	require.Equal(t, 1, tr.w.Executed())
 }
 
 func TestServersDeadlineIsATimeout(t *testing.T) {
 	tr := newTrial(t, "echo x > out; exit 5")
-	tr.w.bend = func(_ int, b *behaviour) { b.deadline = true }
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Deadline = true }
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.Equal(t, "timeout", c.StoppedBy)
@@ -208,13 +261,14 @@ func TestGuardsBeforeAnythingIsSent(t *testing.T) {
 			var idle *executor.NotStarted
 			require.ErrorAs(t, err, &idle)
 			require.Equal(t, blobs, tr.server.Blobs())
-			require.Zero(t, tr.w.calls())
+			require.Zero(t, tr.w.Asked())
 		})
 	}
 }
 
 func TestAttemptOfADeadBuildIsWaitedFor(t *testing.T) {
 	tr := newTrial(t, "sleep 0.3; echo x > out")
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Stubborn = true } // who dies cancels nothing
 	ctx, cancel := context.WithCancel(context.Background())
 	died := errors.New("the build dies")
 	tr.inv.Place = func(p cache.Placed) error {
@@ -233,7 +287,7 @@ func TestAttemptOfADeadBuildIsWaitedFor(t *testing.T) {
 	c, err := tr.runner.Run(context.Background(), &again, nil)
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
-	require.Equal(t, 1, tr.w.did())
+	require.Equal(t, 1, tr.w.Executed())
 
 	unnamed := tr.placed[0]
 	again.Dir, again.Placed = t.TempDir()+"/a", &unnamed
@@ -241,7 +295,7 @@ func TestAttemptOfADeadBuildIsWaitedFor(t *testing.T) {
 	require.NoError(t, err, "without the operation's name its result is found")
 	require.True(t, c.Outputs[0].Exists)
 
-	unnamed.Action = tr.w.server.URL()[len("grpc://"):] // no digest at all
+	unnamed.Action = tr.w.Server.URL()[len("grpc://"):] // no digest at all
 	again.Dir = t.TempDir() + "/a"
 	_, err = tr.runner.Run(context.Background(), &again, nil)
 	var open *executor.Elsewhere

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/remote"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -154,10 +155,13 @@ func (e *execution) follow() (cache.Captured, error) {
 	if e.p.result != nil {
 		return e.land("")
 	}
-	wait, silent := firstWait, 0
+	wait, silent, hasty := firstWait, 0, false
 	for {
 		before := e.name
-		resp, err := e.stream()
+		resp, heard, err := e.stream()
+		if heard { // it answers, however often its streams break
+			wait, silent = firstWait, 0
+		}
 		switch {
 		case e.ctx.Err() != nil:
 			return e.cancel(), nil
@@ -173,10 +177,11 @@ func (e *execution) follow() (cache.Captured, error) {
 			if silent++; silent > patience {
 				return cache.Captured{}, &executor.Elsewhere{Err: fmt.Errorf("wait for %s: %w", e.r.Name, err)}
 			}
-			if silent == 1 {
+			if hasty = !hasty; hasty {
 				continue
 			}
 		}
+		hasty = false
 		select {
 		case <-e.ctx.Done():
 			return e.cancel(), nil
@@ -186,12 +191,12 @@ func (e *execution) follow() (cache.Captured, error) {
 	}
 }
 
-// stream asks for the operation, or waits for the one that has a name, and reads until it is done or the stream breaks.
-func (e *execution) stream() (*repb.ExecuteResponse, error) {
-	ctx, cancel := context.WithCancel(e.p.labelled(e.ctx))
-	defer cancel()
+// stream asks for the operation, or waits for the one that has a name, and reads until it is done or the stream breaks, or says
+// nothing for so long that it counts as broken. heard is whether it said anything.
+func (e *execution) stream() (resp *repb.ExecuteResponse, heard bool, err error) {
+	ctx, kick, stop := e.p.client.WatchOperation(e.p.labelled(e.ctx))
+	defer stop()
 	var s messages
-	var err error
 	if e.name == "" {
 		s, err = e.execute.Execute(ctx, &repb.ExecuteRequest{
 			InstanceName: e.p.client.Instance(), ActionDigest: e.p.action.Proto(), DigestFunction: e.p.client.Function().Proto(),
@@ -202,16 +207,20 @@ func (e *execution) stream() (*repb.ExecuteResponse, error) {
 	for err == nil {
 		var op *longrunning.Operation
 		if op, err = s.Recv(); err == nil {
-			var resp *repb.ExecuteResponse
+			kick()
+			heard = true
 			if resp, err = e.take(op); resp != nil {
-				return resp, nil
+				return resp, heard, nil
 			}
 		}
 	}
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		err = status.Error(codes.Unavailable, "the server ended the stream before the operation")
+	case remote.Quiet(ctx):
+		err = status.Error(codes.Unavailable, "the server says nothing")
 	}
-	return nil, err
+	return nil, heard, err
 }
 
 // take looks at one message of a stream, and returns the response once the operation is done.

@@ -10,6 +10,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/cache/remote/remotetest"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/remote/workertest"
 	"github.com/ufbuild/ufbuild/executor/runnertest"
 )
 
@@ -27,7 +28,7 @@ func TestServersKeepTheSuite(t *testing.T) {
 	for name, f := range map[string]repb.DigestFunction_Value{"blake3": repb.DigestFunction_BLAKE3, "sha256": repb.DigestFunction_SHA256} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.TestElsewhere(t, func(t *testing.T) (executor.Runner, cache.Store) {
-				_, server := startWorker(t, remotetest.Options{Functions: []repb.DigestFunction_Value{f}})
+				server := workertest.Start(t, remotetest.Options{Functions: []repb.DigestFunction_Value{f}}).Server
 				client := dial(t, server.URL())
 				store := mem.New(t.TempDir())
 				return &Runner{Name: "farm", Courier: &Courier{Client: client, CAS: store}, After: time.After}, store

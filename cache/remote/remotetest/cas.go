@@ -167,6 +167,12 @@ func parse(resource string) (f repb.DigestFunction_Value, d *repb.Digest, zip bo
 // Read implements the service.
 func (b *stream) Read(req *bytestream.ReadRequest, out bytestream.ByteStream_ReadServer) error {
 	s := (*Server)(b)
+	if s.Streams != nil {
+		send := func(p []byte) error { return out.Send(&bytestream.ReadResponse{Data: p}) }
+		if found, err := s.Streams(out.Context(), req.GetResourceName(), req.GetReadOffset(), send); found {
+			return err
+		}
+	}
 	f, d, zip, err := parse(req.GetResourceName())
 	if err != nil {
 		return err

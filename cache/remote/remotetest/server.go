@@ -36,6 +36,8 @@ type Options struct {
 	Execution *repb.ExecutionCapabilities
 	// Services registers further services on each (re)start.
 	Services func(*grpc.Server)
+	// Streams, when set, may serve resources of ByteStream that are no blobs, from an offset on; found is false for those it does not know.
+	Streams func(ctx context.Context, resource string, offset int64, send func([]byte) error) (found bool, err error)
 }
 
 // Server is a server on loopback. Its methods may be called concurrently.
