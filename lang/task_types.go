@@ -223,6 +223,8 @@ func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
 	switch {
 	case isJSONKind(contract):
 		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name], contract), maybe)
+	case contract == nil && n.arg("contract") != nil:
+		attrs["json"] = anyType // that there is no such contract was said there
 	case contract == nil:
 		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it has no contract of kind json.", n.name)}
 	case !slices.Contains(contractKinds, contract.Kind):

@@ -71,10 +71,17 @@ func (f *buildFlags) check() error {
 	if f.jobs < 1 {
 		return usageErrorf("--jobs %d: at least one attempt must be allowed to run", f.jobs)
 	}
-	if f.budget < 0 {
-		return usageErrorf("--budget %g: a ceiling is not negative", f.budget)
+	if err := checkCeiling(f.budget); err != nil {
+		return err
 	}
 	return oneOf("logs", f.logs, "full", "new", "errors", "none")
+}
+
+func checkCeiling(usd float64) error {
+	if usd < 0 {
+		return usageErrorf("--budget %g: a ceiling is not negative", usd)
+	}
+	return nil
 }
 
 func (a *app) buildCommand() *cobra.Command {

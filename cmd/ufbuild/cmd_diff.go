@@ -69,6 +69,9 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 		return err
 	}
 	changes := compareFiles(older.files, newer.files)
+	if len(changes) == 0 {
+		fmt.Fprintf(a.err, "%s and %s do not differ\n", older.label, newer.label)
+	}
 	if a.json || f.stat {
 		return a.diffSummary(s, older, newer, changes)
 	}

@@ -17,6 +17,7 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	var detailed bool
+	var budget float64
 	var p pick
 	var r remoteFlags
 	cmd := &cobra.Command{
@@ -25,7 +26,7 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `Decides every task as a build would and says which are fresh, which are stale and
 why, and which cannot be known until another has run. It uses the same function
 as build, writes nothing and starts nothing, and works while a build runs. --only,
---from and --until say what they say for build.`,
+--from, --until and --budget say what they say for build.`,
 		Example: `  ufbuild plan
   ufbuild plan report
   ufbuild plan --from dedupe          # the same as build --from dedupe would do
@@ -37,12 +38,16 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 			if err := p.check(targets); err != nil {
 				return err
 			}
-			return a.runPlan(targets, p, r, detailed, 0)
+			if err := checkCeiling(budget); err != nil {
+				return err
+			}
+			return a.runPlan(targets, p, r, detailed, budget)
 		},
 	}
 	p.bind(a, cmd)
 	a.bindWarnings(cmd)
 	r.bind(cmd)
+	cmd.Flags().Float64Var(&budget, "budget", 0, "say what would not start with this ceiling, `USD`")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 7 when a build would run something")
 	return cmd
 }

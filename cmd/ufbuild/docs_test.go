@@ -115,7 +115,7 @@ var unrun = map[string]string{
 	"go test ./...": "it is what runs this test",
 	"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 ufbuild build":                                      "needs a collector; TestOTLP has one",
 	"sbatch --parsable --job-name={name} --comment={task} --output={log} --time={minutes} --no-requeue \\": "TestAuditElsewhere has a real Slurm",
-	"ufbuild build discovery --budget 5usd":                                                                "starts agents that cost money",
+	"ufbuild build discovery --budget 5":                                                                   "starts agents that cost money",
 	"ufbuild check -W error && ufbuild fmt --check":                                                        "the block behind it runs both",
 	"ufbuild check --var passes=3":                                                                         "its page has no such variable; the script vars has some",
 	"ufbuild status":                                                                                       "is about a build that runs; the scripts log-follow and pause have one",
@@ -141,10 +141,29 @@ func TestShellBlocksAreRun(t *testing.T) {
 			if unrun[first] == "" {
 				t.Errorf("%s:%d: the block is not run: %s", name, b.line, first)
 			}
+			requireFlags(t, name, b.text)
 		}
 	}
 	for first := range unrun {
 		require.True(t, met[first], "no page has the block %s", first)
+	}
+}
+
+// requireFlags wants the flags of what a block that is not run would start to be there, and their values to be of their type.
+func requireFlags(t *testing.T, page, block string) {
+	t.Helper()
+	for line := range strings.Lines(block) {
+		line, _, _ = strings.Cut(line, " #")
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != programName {
+			continue
+		}
+		verb, rest, err := newRoot(&app{process: &process{}}).Find(words[1:])
+		require.NoError(t, err, "%s: %s", page, line)
+		if end := slices.IndexFunc(rest, func(w string) bool { return strings.ContainsAny(w, "<>|&;") }); end >= 0 {
+			rest = rest[:end]
+		}
+		require.NoError(t, verb.ParseFlags(rest), "%s: %s", page, line)
 	}
 }
 

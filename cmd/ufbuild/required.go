@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/executor/agent"
@@ -72,16 +73,21 @@ func (a *app) missingCommands(l *loaded) lang.Diagnostics {
 	for _, t := range l.campaign.Tasks {
 		told := map[string]bool{}
 		for _, inst := range t.Instances {
-			for _, name := range append(programOf(inst), inst.Requires...) {
+			programs := programOf(inst)
+			for i, name := range slices.Concat(programs, inst.Requires) {
 				if told[name] || a.onPath(name) {
 					continue
 				}
 				told[name] = true
+				hint := "Install it, or take it out of requires."
+				if i < len(programs) {
+					hint = fmt.Sprintf("Install it, or correct command of agent.%s.", inst.Profile.Agent.Name)
+				}
 				where := t.Range
 				ds = append(ds, lang.Diagnostic{
 					Severity: lang.Warning, Code: "UF7102", Subject: &where,
 					Summary: fmt.Sprintf("task.%s needs %q, which is not on PATH.", t.Name, name),
-					Hint:    "Install it, or take it out of requires.",
+					Hint:    hint,
 				})
 			}
 		}
