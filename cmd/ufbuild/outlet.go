@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"sync"
 )
@@ -29,4 +30,35 @@ func (o *outlet) turn(w io.Writer) io.Writer {
 	old := o.w
 	o.w = w
 	return old
+}
+
+// noting remembers the first write of results that failed, so that no line has to be checked on its own: results
+// that did not arrive are never taken for all there are. Safe for concurrent use.
+type noting struct {
+	w     io.Writer
+	mu    sync.Mutex
+	first error
+}
+
+// Write implements io.Writer.
+func (n *noting) Write(p []byte) (int, error) {
+	done, err := n.w.Write(p)
+	if err != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.first == nil {
+			n.first = err
+		}
+	}
+	return done, err
+}
+
+// trouble is what kept results from arriving; nil when they did, or when their reader went away and wants no more.
+func (n *noting) trouble() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.first == nil || readerLeft(n.first) {
+		return nil
+	}
+	return fmt.Errorf("write results: %w", n.first)
 }

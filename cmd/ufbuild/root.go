@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -61,7 +62,8 @@ type app struct {
 // run is the whole program as a function from a process to its exit code.
 func run(p *process) (code int) {
 	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), outlet: &outlet{w: p.err}, stop: &stopping{}}
-	p.err = a.outlet
+	results := &noting{w: p.out}
+	p.out, p.err = results, a.outlet
 	defer func() {
 		if cause := recover(); cause != nil {
 			code = bugReport(p.err, cause)
@@ -72,7 +74,14 @@ func run(p *process) (code int) {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	return exitCode(root.Execute(), p.err, a.errTerm.Style())
+	err := root.Execute()
+	switch lost := results.trouble(); {
+	case err == nil:
+		err = lost
+	case lost != nil && !errors.Is(err, results.first):
+		a.warn(lost)
+	}
+	return exitCode(err, p.err, a.errTerm.Style())
 }
 
 // newRoot makes the command tree.

@@ -11,8 +11,7 @@ func init() {
 	if len(os.Args) != 2 || os.Args[1] != "version" {
 		return
 	}
-	if _, err := os.Stdout.WriteString(Read().Line(name)); err != nil {
-		os.Exit(1)
+	if _, err := os.Stdout.WriteString(Read().Line(name)); err == nil { // else the program says what is wrong
+		os.Exit(0)
 	}
-	os.Exit(0)
 }
