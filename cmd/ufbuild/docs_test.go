@@ -141,29 +141,10 @@ func TestShellBlocksAreRun(t *testing.T) {
 			if unrun[first] == "" {
 				t.Errorf("%s:%d: the block is not run: %s", name, b.line, first)
 			}
-			requireFlags(t, name, b.text)
 		}
 	}
 	for first := range unrun {
 		require.True(t, met[first], "no page has the block %s", first)
-	}
-}
-
-// requireFlags wants the flags of what a block that is not run would start to be there, and their values to be of their type.
-func requireFlags(t *testing.T, page, block string) {
-	t.Helper()
-	for line := range strings.Lines(block) {
-		line, _, _ = strings.Cut(line, " #")
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] != programName {
-			continue
-		}
-		verb, rest, err := newRoot(&app{process: &process{}}).Find(words[1:])
-		require.NoError(t, err, "%s: %s", page, line)
-		if end := slices.IndexFunc(rest, func(w string) bool { return strings.ContainsAny(w, "<>|&;") }); end >= 0 {
-			rest = rest[:end]
-		}
-		require.NoError(t, verb.ParseFlags(rest), "%s: %s", page, line)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagesNameVerbsThatExist looks up every verb and flag of every command line in the pages: those of
-// shell blocks and those in code spans.
+// TestPagesNameVerbsThatExist looks up every verb and flag of every command line in the pages, and tries the values of
+// flags: those of shell blocks and those in code spans.
 func TestPagesNameVerbsThatExist(t *testing.T) {
 	root := newRoot(&app{process: &process{}})
 	lines := 0
@@ -72,6 +73,9 @@ func commandLines(page string) [][]string {
 // commandEnd is what ends a command on a line; text from two spaces on is an explanation.
 var commandEnd = regexp.MustCompile(`  | #|\||&&|;|>|<|\$\(`)
 
+// placeholder is a word that stands for a value.
+var placeholder = regexp.MustCompile(`^[A-Z]+$|…`)
+
 func checkCommandLine(t *testing.T, root *cobra.Command, page string, words []string) {
 	line := strings.Join(words, " ")
 	if strings.Trim(words[0], "VERB…") == "" {
@@ -83,12 +87,18 @@ func checkCommandLine(t *testing.T, root *cobra.Command, page string, words []st
 		require.True(t, verb != root, "%s: ufbuild %s: no such verb", page, line)
 	}
 	verb.InitDefaultHelpFlag()
-	for _, w := range words {
-		name, _, _ := strings.Cut(w, "=")
+	for i, w := range words {
+		name, value, given := strings.Cut(w, "=")
 		switch {
 		case strings.HasPrefix(w, "--"):
-			known := verb.Flags().Lookup(name[2:]) != nil || verb.InheritedFlags().Lookup(name[2:]) != nil
-			require.True(t, known, "%s: ufbuild %s: no flag %s", page, line, name)
+			f := cmp.Or(verb.Flags().Lookup(name[2:]), verb.InheritedFlags().Lookup(name[2:]))
+			require.NotNil(t, f, "%s: ufbuild %s: no flag %s", page, line, name)
+			if !given && i+1 < len(words) && f.NoOptDefVal == "" {
+				value = words[i+1]
+			}
+			if value != "" && !placeholder.MatchString(value) {
+				require.NoError(t, f.Value.Set(strings.Trim(value, "'")), "%s: ufbuild %s", page, line)
+			}
 		case len(w) > 1 && w[0] == '-':
 			known := verb.Flags().ShorthandLookup(w[1:2]) != nil || verb.InheritedFlags().ShorthandLookup(w[1:2]) != nil
 			require.True(t, known, "%s: ufbuild %s: no flag %s", page, line, w)
