@@ -58,8 +58,8 @@ func producesPath(inst *lang.Instance, file string) bool {
 	return false
 }
 
-// Consumers returns the nodes that declare a source file as an input, and those whose prompt it is or is
-// included in. The implicit sources of a workspace in repo mode are not among them.
+// Consumers returns the nodes that declare a source file as an input or include it in their workspace, and those whose
+// prompt it is or is included in. A workspace that includes nothing by name sees all of the repository; it is not asked.
 func (g *Graph) Consumers(file string) []NodeID {
 	file = path.Clean(file)
 	prompts := g.campaign.PromptTasks(file)
@@ -72,6 +72,9 @@ func (g *Graph) Consumers(file string) []NodeID {
 			if matchesAny(in.Globs, file) && !matchesAny(in.Exclude, file) {
 				return true
 			}
+		}
+		if w := &n.Instance.Workspace; w.Mode == lang.ModeRepo && matchesAny(w.Include, file) && !matchesAny(w.Exclude, file) {
+			return true
 		}
 		return n.Instance.PromptFile == file || n.Instance.PromptFile != "" && slices.Contains(prompts, n.Task.Name)
 	})

@@ -112,5 +112,11 @@ func TestConsumers(t *testing.T) {
 	g := selectable().build(t)
 	require.Equal(t, []string{"report"}, names(g, g.Consumers("./src/a/b.go")))
 	require.Empty(t, g.Consumers("src/x/y.go"))
+	strategy, _ := g.Campaign().Task("strategy")
+	for _, i := range strategy.Instances {
+		i.Workspace = lang.Workspace{Mode: lang.ModeRepo, Include: []string{"src/**"}, Exclude: []string{"src/a/**"}}
+	}
+	require.Equal(t, []string{"report"}, names(g, g.Consumers("src/a/b.go")))
+	require.Equal(t, []string{"strategy/round-trip", "strategy/encode"}, names(g, g.Consumers("src/x/y.go")))
 	require.Empty(t, g.Consumers("README.md"))
 }

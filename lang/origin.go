@@ -1,12 +1,12 @@
 package lang
 
-import "slices"
+import "strings"
 
 // Origin is where a setting of an instance was written.
 type Origin struct {
-	Setting string
-	Text    string // the expression as it stands there
-	Group   bool   // it comes from the defaults of the task's group
+	Setting string // such as timeout, workspace.mode, retry.on or output.report.path
+	Text    string // the expression as it stands there, "" of an override
+	Of      string // what has it where the task itself has not: "group.NAME", "campaign" or "--set"
 	Range   Range
 }
 
@@ -17,21 +17,47 @@ func (c *Campaign) Origins(i *Instance) []Origin {
 		return nil
 	}
 	d := i.late.def
-	var found []Origin
-	for name, a := range d.settings {
-		if a == nil || a.expression == nil {
-			continue
+	found := map[string]*argument{}
+	note := func(prefix string, n *node) {
+		if n == nil {
+			return
 		}
-		r := at(a.place)
-		found = append(found, Origin{Setting: name, Text: c.textAt(r), Group: !within(r, d.task.Block), Range: r})
+		for _, a := range n.args {
+			found[prefix+a.name] = a
+		}
 	}
-	slices.SortFunc(found, func(a, b Origin) int {
-		if a.Setting < b.Setting {
-			return -1
+	note("workspace.", c.eval.decl.campaign.block("workspace"))
+	note("workspace.", d.node.block("workspace"))
+	note("retry.", d.retry)
+	note("expand.", d.expand)
+	for _, o := range d.outputs {
+		note("output."+o.name+".", o)
+	}
+	for name, a := range d.settings {
+		found[name] = a
+	}
+	var origins []Origin
+	for _, name := range sortedKeys(found) {
+		if a := found[name]; a != nil && a.expression != nil {
+			origins = append(origins, c.originOf(name, a, d))
 		}
-		return 1
-	})
-	return found
+	}
+	return origins
+}
+
+func (c *Campaign) originOf(name string, a *argument, d *taskDef) Origin {
+	r := at(a.place)
+	o := Origin{Setting: name, Text: c.textAt(r), Range: r}
+	switch {
+	case r.File == "":
+		o.Of = "--set"
+	case within(r, d.task.Block):
+	case strings.HasPrefix(name, "workspace."):
+		o.Of = "campaign"
+	default:
+		o.Of = "group." + d.task.Group
+	}
+	return o
 }
 
 // textAt returns the text of a range, "" when its file was not read.

@@ -121,7 +121,7 @@ func resolvedOf(l *loaded, ids []graph.NodeID, explain bool) *resolved {
 			inst.Settings = append(inst.Settings, resolvedField{Name: w.Name, Value: expressionText{w}, Late: !w.Known})
 		}
 		if explain {
-			addOrigins(c, n.Instance, inst.Settings)
+			addOrigins(c, n.Instance, &inst)
 		}
 		for _, e := range l.graph.Deps(id) {
 			inst.Needs = append(inst.Needs, resolvedNeed{On: l.graph.Node(e.To).Address.String(), Kind: e.Kind.String(),
@@ -277,30 +277,46 @@ func (r *resolvedInstance) addBlocks(i *lang.Instance) {
 }
 
 // addOrigins says of each setting where it was written.
-func addOrigins(c *lang.Campaign, i *lang.Instance, settings []resolvedField) {
+func addOrigins(c *lang.Campaign, i *lang.Instance, r *resolvedInstance) {
 	places := map[string]string{}
 	for _, o := range c.Origins(i) {
-		places[o.Setting] = o.Range.String()
-		if o.Group {
-			places[o.Setting] = fmt.Sprintf("group.%s, %s", i.Task.Group, o.Range)
+		switch {
+		case o.Range.File == "":
+			places[o.Setting] = o.Of
+		case o.Of != "":
+			places[o.Setting] = o.Of + ", " + o.Range.String()
+		default:
+			places[o.Setting] = o.Range.String()
 		}
 	}
-	for n := range settings {
-		name, _, _ := strings.Cut(settings[n].Name, ".")
-		_, written := settings[n].Value.(expressionText) // what is not in Origins is in the task itself
+	if p := i.Profile; p != nil {
+		places["agent"] = fmt.Sprintf("profile.%s, %s", p.Name, p.Range)
+		places["model"], places["effort"] = places["agent"], places["agent"]
+	}
+	for n := range r.Settings {
+		f := &r.Settings[n]
+		name := f.Name
+		if strings.HasPrefix(name, "budget.") {
+			name = "budget" // one argument
+		}
+		_, written := f.Value.(expressionText) // what is not in Origins is in the task itself
 		switch place, ok := places[name]; {
 		case ok:
-			settings[n].Origin = place
+			f.Origin = place
 		case alwaysDerived[name] || written:
 		default:
-			settings[n].Origin = "default"
+			f.Origin = "default"
+		}
+	}
+	for _, o := range r.Outputs {
+		for n := range o.Settings {
+			o.Settings[n].Origin = places["output."+o.Name+"."+o.Settings[n].Name]
 		}
 	}
 }
 
-// alwaysDerived are settings that say what a task is or sit in blocks; their place is the task.
-var alwaysDerived = map[string]bool{"kind": true, "agent": true, "model": true, "effort": true, "prompt": true,
-	"group": true, "tags": true, "retry": true, "workspace": true}
+// alwaysDerived are settings that say what a task is, or are written nowhere else than in it; their place is the task.
+var alwaysDerived = map[string]bool{"kind": true, "prompt": true, "group": true, "tags": true, "workspace.inherit": true, "workspace.prefer": true}
 
 // write prints the document like a campaign file. It is for reading: nothing reads it back.
 func (d *resolved) write(w io.Writer) error {

@@ -21,7 +21,7 @@ could be built. The functions:
   cone(x)          x and everything its content can reach: what a retry makes stale
   path(a, b)       a shortest chain by which a needs b
   producer(file)   the task that writes a file
-  consumers(file)  the tasks that declare a file as input
+  consumers(file)  the tasks that name a file: as input, in include of their workspace, as prompt
 
 x is a target (a task, 'hunt/*#0', group.review, tag:slow) or another expression.
 Expressions are joined by + (either), & (both) and - (without).`,
@@ -60,6 +60,9 @@ func (a *app) printQuery(l *loaded, r query.Result) error {
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "nodes": names})
+	}
+	if len(r.Nodes) == 0 {
+		fmt.Fprintln(a.err, "no task is meant by this")
 	}
 	if r.Edges == nil {
 		for _, name := range names {
