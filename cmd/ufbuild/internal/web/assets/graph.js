@@ -1,5 +1,7 @@
 // The graph: pan, zoom, groups, states. It is drawn from the places that ufbuild worked out.
 
+const readable = 0.85; // the smallest scale at which names are read with ease
+
 const graphView = {
   by: "", // "tasks" or "nodes"
   at: { x: 0, y: 0, k: 1 }, moved: false, hover: -1, // moved: by the reader, so that a new size leaves it
@@ -19,7 +21,7 @@ const graphView = {
     const by = (name, words) => button(words, () => { this.by = name; this.fit(); app.render(); }, { "aria-pressed": String(this.by === name) });
     stage.append(this.tip, this.legend(), el("div", { class: "corner", role: "group", "aria-label": "Graph" },
       d.drawings.tasks.boxes.length !== d.drawings.nodes.boxes.length && [by("tasks", "Tasks"), by("nodes", "Instances")],
-      button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }), button("Fit", () => { this.fit(); this.draw(); })));
+      button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }), button("Fit", () => { this.fitAll(); this.draw(); })));
     main.append(el("div", { class: "view fill" }, stage));
     this.listen();
   },
@@ -46,7 +48,7 @@ const graphView = {
       if (step) { this.moving(); this.at.x += step[0]; this.at.y += step[1]; }
       else if (e.key === "+" || e.key === "=") this.zoom(1.3);
       else if (e.key === "-") this.zoom(1 / 1.3);
-      else if (e.key === "0") this.fit();
+      else if (e.key === "0") this.fitAll();
       else return;
       e.preventDefault(); this.draw();
     });
@@ -54,7 +56,17 @@ const graphView = {
 
   drawing() { return app.doc.drawings[this.by]; },
 
+  // fit shows all of the graph where its names can be read then, or where it is so large that nothing else makes
+  // sense. Between the two, as on a telephone, it shows a part by its names: the chosen task or the beginning.
   fit() {
+    this.fitAll();
+    const d = this.drawing(), { w, h } = this.size || {}, k = readable;
+    if (!w || !d || this.at.k >= k || d.width * k > 5 * w || d.height * k > 3 * h) return;
+    const b = app.sel < 0 ? null : d.boxes[this.boxOf(app.sel)], off = (size, room, middle) => size <= room ? (room - size) / 2 : Math.min(10, Math.max(room - size - 10, room / 2 - middle));
+    this.at = { k, x: off(d.width * k, w, b ? (b.x + b.w / 2) * k : 0), y: off(d.height * k, h - 50, b ? (b.y + b.h / 2) * k : 0) };
+  },
+
+  fitAll() {
     const d = this.drawing(), { w, h } = this.size || {};
     if (!w || !d) return;
     const k = Math.min(w / (d.width + 20), (h - 60) / (d.height + 20), 1.4);
@@ -109,6 +121,7 @@ const graphView = {
     this.draw();
   },
 
+  boxOf(node) { return this.by === "nodes" ? node : this.drawing().boxes.findIndex((b) => b.task === app.doc.nodes[node].task); },
   nodesOf(i) { return this.by === "nodes" ? [i] : app.byTask.get(this.drawing().boxes[i].task) || []; },
   stateOf(i) { return this.by === "nodes" ? (app.doc.nodes[i] || {}).state || "" : stateOfTask(this.drawing().boxes[i].task); },
 
@@ -157,7 +170,7 @@ const graphView = {
 
 function paintGraph(ctx, g, view, k) {
   const d = g.drawing();
-  const chosen = app.sel < 0 ? -1 : g.by === "nodes" ? app.sel : d.boxes.findIndex((b) => b.task === app.doc.nodes[app.sel].task);
+  const chosen = app.sel < 0 ? -1 : g.boxOf(app.sel);
   const memo = g.memo && g.memo.d === d && g.memo.chosen === chosen ? g.memo : (g.memo = { d, chosen, near: chosen >= 0 ? g.reach(chosen) : null });
   const near = memo.near, bright = new Uint8Array(d.boxes.length);
   d.boxes.forEach((b, i) => { bright[i] = (!near || near.has(i)) && (!app.filtered || g.nodesOf(i).some((n) => app.shown[n])) ? 1 : 0; });

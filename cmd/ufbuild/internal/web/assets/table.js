@@ -2,15 +2,17 @@
 
 const rowHeight = 36;
 
-// columns: {name, cell(row) -> node or text, key(row) -> value to sort by, num, width}
+// columns: {name, cell(row) -> node or text, key(row) -> value to sort by, num, width, more}; those with more are left
+// out where the table is narrow, and the others share its width.
 function grid(columns, rows, { open, label, sort, current }) {
   let order = sort || null, sorted = rows;
   const body = el("div", { class: "body", role: "rowgroup" });
-  const heads = columns.map((c, i) => el("div", { role: "columnheader", class: c.num ? "num" : "" },
+  const heads = columns.map((c, i) => el("div", { role: "columnheader", class: (c.num ? "num" : "") + (c.more ? " more" : "") },
     c.key ? button(c.name, () => { order = order && order.at === i ? { at: i, up: !order.up } : { at: i, up: !c.num }; arrange(); }) : c.name));
-  const template = columns.map((c) => c.width || "minmax(90px, 1fr)").join(" ");
-  const head = el("div", { class: "head", role: "row", style: { gridTemplateColumns: template } }, heads);
+  const widths = (list) => list.map((c) => c.width || "minmax(90px, 1fr)").join(" ");
+  const head = el("div", { class: "head", role: "row" }, heads);
   const box = el("div", { class: "grid", role: "table", "aria-label": label, "aria-rowcount": rows.length + 1 }, head, body);
+  box.style.setProperty("--wide", widths(columns)); box.style.setProperty("--narrow", widths(columns.filter((c) => !c.more)));
   const arrange = () => {
     sorted = rows;
     if (order) {
@@ -30,8 +32,8 @@ function grid(columns, rows, { open, label, sort, current }) {
   const row = (i) => {
     const r = sorted[i];
     return el("div", { class: "row" + (current && current(r) ? " on" : ""), role: "row", tabindex: "0", "aria-rowindex": i + 2, "data-at": i,
-      style: { top: i * rowHeight + "px", gridTemplateColumns: template }, onclick: () => open(r) },
-    columns.map((c) => el("div", { class: "cell" + (c.num ? " num" : "") + (c.mono ? " mono" : ""), role: "cell", title: c.title ? c.title(r) : null }, c.cell(r))));
+      style: { top: i * rowHeight + "px" }, onclick: () => open(r) },
+    columns.map((c) => el("div", { class: "cell" + (c.num ? " num" : "") + (c.mono ? " mono" : "") + (c.more ? " more" : ""), role: "cell", title: c.title ? c.title(r) : null }, c.cell(r))));
   };
   const paint = () => {
     const top = Math.max(0, Math.floor((box.scrollTop - 200) / rowHeight)), end = Math.min(sorted.length, Math.ceil((box.scrollTop + box.clientHeight + 200) / rowHeight));

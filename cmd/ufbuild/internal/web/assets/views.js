@@ -10,11 +10,11 @@ const tasksView = {
     this.grid = grid([
       { name: "State", width: "108px", key: (i) => stateOrder.indexOf(node(i).state || ""), cell: (i) => node(i).state ? chip(node(i).state) : "" },
       { name: "Task", mono: true, width: "minmax(180px, 2fr)", key: (i) => node(i).address, title: (i) => node(i).address, cell: (i) => node(i).address },
-      { name: "Why", width: "minmax(140px, 3fr)", title: (i) => node(i).words, cell: (i) => el("span", { class: "soft" }, (node(i).pinned ? "pinned; " : "") + (node(i).words || "")) },
-      { name: "Attempts", num: true, width: "76px", key: (i) => node(i).attempts.filter(inBuild).length, cell: (i) => { const n = node(i).attempts.filter(inBuild).length; return n ? String(n) : ""; } },
-      { name: "Last", width: "104px", key: (i) => last(i) ? outcome(last(i)) : "", cell: (i) => last(i) ? el("span", { class: "soft" }, outcome(last(i))) : "" },
+      { name: "Why", more: true, width: "minmax(140px, 3fr)", title: (i) => node(i).words, cell: (i) => el("span", { class: "soft" }, (node(i).pinned ? "pinned; " : "") + (node(i).words || "")) },
+      { name: "Attempts", num: true, more: true, width: "76px", key: (i) => node(i).attempts.filter(inBuild).length, cell: (i) => { const n = node(i).attempts.filter(inBuild).length; return n ? String(n) : ""; } },
+      { name: "Last", more: true, width: "104px", key: (i) => last(i) ? outcome(last(i)) : "", cell: (i) => last(i) ? el("span", { class: "soft" }, outcome(last(i))) : "" },
       { name: "Time", num: true, width: "76px", key: time, cell: (i) => duration(time(i)) },
-      { name: "Cost", num: true, width: "76px", key: (i) => cost(i) === undefined ? -1 : cost(i), cell: (i) => money(cost(i)) },
+      { name: "Cost", num: true, more: true, width: "76px", key: (i) => cost(i) === undefined ? -1 : cost(i), cell: (i) => money(cost(i)) },
     ], rows, { label: "Tasks", open: (i) => select(i), sort: this.grid && this.grid.order, current: (i) => i === app.sel });
     main.append(el("div", { class: "view fill" }, this.grid.box));
   },
@@ -45,7 +45,7 @@ const costView = {
     const cells = (r) => el("tr", {}, el("td", { class: "mono" }, r.name || "commands"), el("td", { class: "num" }, number(r.attempts)), el("td", { class: "num" }, duration(r.duration_ms)),
       el("td", { class: "num" }, money(r.cost_usd, r.cost_unknown)), el("td", {}, el("div", { class: "track" }, el("div", { class: "bar", style: { width: (share(r) * 100).toFixed(1) + "%" } }))),
       el("td", { class: "num" }, r.input_tokens ? number(r.input_tokens) : ""), el("td", { class: "num" }, r.output_tokens ? number(r.output_tokens) : ""), el("td", { class: "num" }, r.hits ? number(r.hits) : ""), el("td", { class: "num" }, r.hits ? money(r.saved_usd, r.saved_unknown) : ""));
-    return el("div", { class: "card" }, el("h2", {}, name), el("table", {}, el("thead", {}, el("tr", {}, ["", "attempts", "time", "cost", most > 0 ? "share of cost" : "share of time", "tokens in", "tokens out", "hits", "saved"].map((h, i) => el("th", { class: i && i !== 4 ? "num" : "" }, h)))), el("tbody", {}, sorted.slice(0, 400).map(cells))),
+    return el("div", { class: "card wide" }, el("h2", {}, name), el("table", {}, el("thead", {}, el("tr", {}, ["", "attempts", "time", "cost", most > 0 ? "share of cost" : "share of time", "tokens in", "tokens out", "hits", "saved"].map((h, i) => el("th", { class: i && i !== 4 ? "num" : "" }, h)))), el("tbody", {}, sorted.slice(0, 400).map(cells))),
       sorted.length > 400 && el("p", { class: "soft small" }, `${sorted.length - 400} more; "ufbuild cost" lists all.`));
   },
   draw() {},
@@ -85,8 +85,8 @@ const findingsView = {
     this.grid = grid([
       { name: "Severity", width: "100px", key: (f) => f.grade, cell: (f) => f.severity ? el("span", { class: "chip plain g-" + f.grade }, f.severity) : "" },
       { name: "Finding", width: "minmax(220px, 4fr)", key: (f) => f.title, title: (f) => f.title, cell: (f) => f.title },
-      { name: "Where", mono: true, width: "minmax(130px, 2fr)", key: (f) => f.where || "", title: (f) => f.where, cell: (f) => f.where || "" },
-      { name: "Task", mono: true, width: "minmax(120px, 1.5fr)", key: (f) => app.doc.nodes[f.node].address, cell: (f) => el("span", { class: "soft" }, `${app.doc.nodes[f.node].address}@${f.n}`) },
+      { name: "Where", mono: true, more: true, width: "minmax(130px, 2fr)", key: (f) => f.where || "", title: (f) => f.where, cell: (f) => f.where || "" },
+      { name: "Task", mono: true, more: true, width: "minmax(120px, 1.5fr)", key: (f) => app.doc.nodes[f.node].address, cell: (f) => el("span", { class: "soft" }, `${app.doc.nodes[f.node].address}@${f.n}`) },
     ], rows, { label: "Findings", open: (f) => openFinding(f), sort: this.grid && this.grid.order });
     view.append(el("div", { class: "stage" }, this.grid.box));
   },

@@ -1,0 +1,133 @@
+package web
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// looks is where TestBrowserEveryView writes what it sees, for somebody to look at.
+var looks = flag.String("looks", "", "write a picture of every view, theme and width into `DIR`")
+
+// TestBrowserEveryView opens every view in both themes, on a desk and on a telephone: nothing is wider than the
+// screen, names in the graph can be read, and a chosen task is in sight and can be left again.
+func TestBrowserEveryView(t *testing.T) {
+	p := newProject(t)
+	var chain strings.Builder
+	for i := range 8 {
+		fmt.Fprintf(&chain, "task \"a-step-with-a-name-%d\" {\n  command = [\"true\"]\n", i)
+		if i > 0 {
+			fmt.Fprintf(&chain, "  after = [task.a-step-with-a-name-%d]\n", i-1)
+		}
+		chain.WriteString("}\n")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "chain.campaign.hcl"), []byte(chain.String()), 0o644))
+	p.build()
+	p.ufbuild("report")
+	page := open(t, "file://"+filepath.Join(p.dir, ".ufbuild", "report.html"))
+	for _, theme := range []string{"light", "dark"} {
+		page.theme(theme)
+		for _, size := range [][2]int64{{1200, 700}, {420, 800}} {
+			page.run(chromedp.EmulateViewport(size[0], size[1]))
+			every := func(name string) {
+				for i, view := range []string{"graph", "timeline", "tasks", "cost", "findings"} {
+					page.key(fmt.Sprint(i + 1))
+					page.wait(fmt.Sprintf(`document.querySelector("#tab-%s").getAttribute("aria-selected") === "true"`, view))
+					page.fits(size[0], fmt.Sprintf("%s-%s%s", view, theme, name))
+					if view == "graph" && (name == "" || size[0] > 900) { // else the task lies over it
+						require.Greater(t, page.boxHeight(), 20, "names in the graph are too small to be read")
+					}
+				}
+			}
+			every("")
+			page.key("3")
+			page.row("find")
+			every("-find")
+			page.wait(`(() => { const r = document.querySelector("#detail h2").getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight / 2 && r.left >= 0 && r.right <= innerWidth; })()`)
+			page.press("#detail button", "×")
+			page.wait(`document.querySelector("#detail").hidden`)
+		}
+	}
+	page.key("1")
+	page.do(`document.querySelector("#graph").focus()`)
+	page.key("0") // all of it, however small
+	page.frames(3, "")
+	require.Less(t, page.boxHeight(), 20)
+	page.clean()
+}
+
+// boxHeight is how high a box of the graph is on the screen: over how many pixels, one below the other, the pointer
+// says that there is something to choose.
+func (p *tab) boxHeight() int {
+	p.t.Helper()
+	high, err := strconv.Atoi(p.eval(`(() => {
+		const c = document.querySelector("#graph"), r = c.getBoundingClientRect();
+		let high = 0;
+		for (let x = r.left + 5; x < r.right; x += 10) {
+			for (let y = r.top + 1, run = 0; y < r.bottom; y++) {
+				c.dispatchEvent(new PointerEvent("pointermove", {clientX: x, clientY: y}));
+				high = Math.max(high, run = c.style.cursor === "pointer" ? run + 1 : 0);
+			}
+		}
+		c.dispatchEvent(new PointerEvent("pointerleave"));
+		return high;
+	})()`))
+	require.NoError(p.t, err)
+	return high
+}
+
+// fits wants a page no wider than its screen.
+func (p *tab) fits(width int64, name string) {
+	p.t.Helper()
+	p.frames(3, "")
+	if *looks != "" {
+		png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+		require.NoError(p.t, err)
+		require.NoError(p.t, os.WriteFile(filepath.Join(*looks, fmt.Sprintf("%s-%d.png", name, width)), png, 0o644))
+	}
+	require.Equal(p.t, fmt.Sprint(width), p.eval("document.scrollingElement.scrollWidth"), name)
+}
+
+// TestBrowserIsReloadedWhileABuildRuns loads the page anew in the middle of a build: it comes back to the same task
+// and log and follows the build to its end, and what the reader types meanwhile stays.
+func TestBrowserIsReloadedWhileABuildRuns(t *testing.T) {
+	p := newProject(t)
+	page := open(t, p.serve())
+	page.says("#states", "stale")
+	build := p.command("build")
+	require.NoError(t, build.Start())
+	page.press("[role=tab]", "Tasks")
+	page.row("hold")
+	page.press("#detail [role=tab]", "Log")
+	page.says("#followed", "waiting for a word")
+	page.run(chromedp.Reload())
+	page.says("#live", "build by tester runs")
+	page.says("#detail h2", "hold")
+	page.says("#detail .headline", "running")
+	page.says("#followed", "waiting for a word")
+	page.wait(`document.querySelector("#tab-tasks").getAttribute("aria-selected") === "true"`)
+
+	page.key("/")
+	page.wait(`document.activeElement.id === "search"`)
+	page.do(`document.activeElement.value = ""`) // the protocol types a slash where a keyboard would not
+	page.key("ho")
+	page.wait(`document.querySelectorAll(".row").length === 1`)
+	p.say("go")
+	page.says("#detail pre", "heard go")
+	page.says("#detail .headline", "fresh")
+	_ = build.Wait() // exit 3: gate waits for a person
+	page.says("#live", "live")
+	require.Equal(t, "search ho 1", page.eval("`${document.activeElement.id} ${document.activeElement.value} ${document.querySelectorAll('.row').length}`"), "a build that goes on takes nothing from who types")
+	page.key("ld" + kb.Escape)
+	page.run(chromedp.Reload())
+	page.says("#detail pre", "heard go")
+	page.clean()
+}
