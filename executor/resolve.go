@@ -117,12 +117,19 @@ func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
 	if inst.OnTimeout == "accept" {
 		a.Accepted = inst.Timeout
 	}
-	for _, o := range inst.Outputs {
-		a.Outputs = append(a.Outputs, OutputSpec{Name: o.Name, Path: o.Path, Tree: o.Tree})
-	}
+	a.Outputs = outputSpecs(inst)
 	a.addAgent(inst.Profile)
 	a.Env = mergeEnv(inst.Profile, r.Env)
 	return a
+}
+
+// outputSpecs are the outputs of an instance as a runner wants them.
+func outputSpecs(inst *lang.Instance) []OutputSpec {
+	specs := make([]OutputSpec, 0, len(inst.Outputs))
+	for _, o := range inst.Outputs {
+		specs = append(specs, OutputSpec{Name: o.Name, Path: o.Path, Tree: o.Tree})
+	}
+	return specs
 }
 
 func (a *Action) addAgent(p *lang.Profile) {

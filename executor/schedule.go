@@ -335,7 +335,7 @@ func (b *Builder) deciders() int {
 
 func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	n := s.nodes[m.id]
-	n.decision = m.dec
+	n.decision = &m.dec
 	n.result.Key, n.result.Reason = m.dec.Key, m.dec.Reason
 	if s.plan {
 		n.result.Manifest = m.dec.Manifest
@@ -390,7 +390,7 @@ func brokenMessage(dec *Decision) string {
 
 func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
-	dec := &n.decision
+	dec := n.decision
 	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
 	if dec.Note != "" {
 		n.result.Warnings = append(slices.Clone(n.result.Warnings), dec.Note)
@@ -419,7 +419,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 // where the task keeps edits.
 func (s *scheduler) noteDiffer(id graph.NodeID) {
 	n := s.nodes[id]
-	dec := &n.decision
+	dec := n.decision
 	if s.graph.Node(id).Instance.KeepEdits && dec.Place == place.Edited {
 		n.result.Warnings = append(slices.Clone(n.result.Warnings), "edited, and kept so (keep_edits): "+strings.Join(dec.Differ, ", "))
 		return
@@ -470,15 +470,19 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 
 // leftBy is what a succeeded attempt hands to readers.
 func leftBy(a *Action, at cache.Attempt) left {
-	l := left{done: true, ok: true, status: string(at.Outcome), trees: map[string][]string{}, inherited: !a.Start.IsZero() || at.Captured != nil && !at.Captured.Given.IsZero()}
+	l := left{done: true, ok: true, status: string(at.Outcome), inherited: !a.Start.IsZero() || at.Captured != nil && !at.Captured.Given.IsZero()}
 	if l.status == "" || at.Outcome == cache.Rejected || at.Outcome == cache.OverBudget {
 		l.status = string(cache.OK)
 	}
 	for _, o := range a.Outputs {
 		l.outputs = append(l.outputs, outputNamed(at.Captured.Outputs, o.Name))
-		if o.Path == "" {
-			l.trees[o.Name] = o.Tree
+		if o.Path != "" {
+			continue
 		}
+		if l.trees == nil {
+			l.trees = map[string][]string{}
+		}
+		l.trees[o.Name] = o.Tree
 	}
 	return l
 }
@@ -488,6 +492,7 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 	n := s.nodes[id]
 	s.set(id, to)
 	s.open--
+	n.decision, n.stop = nil, nil
 	if !n.left.done {
 		n.left = left{done: true, status: to.String(), until: s.until(id)}
 	}

@@ -64,7 +64,7 @@ type nodeState struct {
 	state    State
 	waiting  int // dependencies that are not done
 	left     left
-	decision Decision
+	decision *Decision // nil before the first and once the node is done: it holds all that the task is given
 	result   NodeResult
 	tries    int                     // attempts in this build that used up a try
 	infra    int                     // attempts in this build that the machine spoiled

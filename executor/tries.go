@@ -40,7 +40,7 @@ func (s *scheduler) start(ctx context.Context) {
 // carryOut begins an attempt of a node, which can be stopped by itself.
 func (s *scheduler) carryOut(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
-	inst, dec := s.funded(id), n.decision
+	inst, dec := s.funded(id), *n.decision
 	ctx, n.stop = context.WithCancelCause(ctx)
 	tell := func(u cache.Usage) {
 		select {

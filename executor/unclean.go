@@ -176,7 +176,7 @@ func (s *scheduler) putBack() {
 		if n.placed == nil {
 			continue
 		}
-		addr, specs := n.result.Address, outPaths(n.decision.Action.Outputs)
+		addr, specs := n.result.Address, outPaths(outputSpecs(s.graph.Node(id).Instance))
 		if state, _ := s.b.Placer.Check(addr, n.placed, specs); state != place.Missing {
 			continue
 		}
@@ -230,7 +230,7 @@ func (s *scheduler) overOutputs() []Trespass {
 		if n.placed == nil || !ranLater || s.graph.Node(id).Instance.KeepEdits {
 			continue
 		}
-		for _, c := range s.b.Placer.Touched(addr, n.placed, outPaths(n.decision.Action.Outputs), n.placedAt) {
+		for _, c := range s.b.Placer.Touched(addr, n.placed, outPaths(outputSpecs(s.graph.Node(id).Instance)), n.placedAt) {
 			if by := s.b.witness.suspects(c.At, addr); len(by) > 0 {
 				out = append(out, Trespass{Path: c.Path, What: c.What, Owner: addr, By: by})
 			}

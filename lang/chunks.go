@@ -5,17 +5,17 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // chunkSize is how much text is parsed at once: enough that a call costs nothing beside it.
 const chunkSize = 16 << 10
 
-// parseInChunks parses a large file by stretches of whole blocks, in parallel. The parser holds all tokens of what it is given, a
-// hundred times the size of the text. It is false for a small file, and whenever there is something to report: how that
-// is worded may depend on what stands around it.
-func (f *parsedFile) parseInChunks(b []byte, whole hcl.Range) bool {
+// readInChunks parses a large campaign file by stretches of whole blocks, in parallel, and reads the blocks of each at once. The
+// parser holds all tokens of what it is given, a hundred times the size of the text, and its blocks are half of the tree that
+// it makes. It is false for a small file, and whenever there is something to report: how that is worded may depend on what
+// stands around it.
+func (f *parsedFile) readInChunks(b []byte) bool {
 	if len(b) < 2*chunkSize {
 		return false
 	}
@@ -24,13 +24,13 @@ func (f *parsedFile) parseInChunks(b []byte, whole hcl.Range) bool {
 		return false
 	}
 	chunks := inChunks(b, parts)
-	bodies := make([]*hclsyntax.Body, len(chunks))
+	read := make([]*node, len(chunks))
 	var next, failed atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(chunks)) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(chunks) && failed.Load() == 0; i = int(next.Add(1)) - 1 {
-				if bodies[i] = chunks[i].parse(f.name); bodies[i] == nil {
+				if read[i] = chunks[i].read(f.name); read[i] == nil {
 					failed.Add(1)
 				}
 			}
@@ -40,9 +40,9 @@ func (f *parsedFile) parseInChunks(b []byte, whole hcl.Range) bool {
 	if failed.Load() > 0 {
 		return false
 	}
-	f.body = &hclsyntax.Body{Attributes: hclsyntax.Attributes{}, SrcRange: whole, EndRange: whole}
-	for _, body := range bodies {
-		f.body.Blocks = append(f.body.Blocks, body.Blocks...)
+	f.top = &node{schema: rootSchema}
+	for _, n := range read {
+		f.top.blocks = append(f.top.blocks, n.blocks...)
 	}
 	return true
 }
@@ -61,11 +61,11 @@ func inChunks(b []byte, parts []stretch) []stretch {
 	return chunks
 }
 
-// parse returns the blocks of a stretch; nil when there is anything to say about it.
-func (s *stretch) parse(file string) (body *hclsyntax.Body) {
+// read returns what a stretch of a campaign file declares; nil when there is anything to say about it.
+func (s *stretch) read(file string) (top *node) {
 	defer func() {
 		if recover() != nil {
-			body = nil // the whole file meets it again, where it is reported
+			top = nil // the whole file meets it again, where it is reported
 		}
 	}()
 	parsed, ds := hclsyntax.ParseConfig(s.text, file, s.start)
@@ -76,5 +76,10 @@ func (s *stretch) parse(file string) (body *hclsyntax.Body) {
 	if !ok || len(body.Attributes) > 0 {
 		return nil
 	}
-	return body
+	top = &node{schema: rootSchema}
+	var found problems
+	if found.readBody(body, top); len(found.list) > 0 {
+		return nil
+	}
+	return top
 }

@@ -71,11 +71,14 @@ func (l *loader) declare(files []*parsedFile) {
 		for _, d := range f.probs.list {
 			l.add(*d)
 		}
-		if f.body == nil {
+		top := f.top
+		if top == nil && f.body != nil {
+			top = &node{schema: rootSchema}
+			l.readBody(f.body, top)
+		}
+		if top == nil {
 			continue
 		}
-		top := &node{schema: rootSchema}
-		l.readBody(f.body, top)
 		for _, n := range top.blocks {
 			l.declareBlock(n)
 		}

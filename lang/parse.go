@@ -84,6 +84,7 @@ func isCampaignFile(n string) bool {
 type parsedFile struct {
 	name  string
 	body  *hclsyntax.Body
+	top   *node // what it declares, where it was read as it was parsed; else nil
 	probs problems
 }
 
@@ -122,6 +123,9 @@ func parseFile(src *sources, name string, allErrors bool) *parsedFile {
 		f.body = parseJSON(b, name, &f.probs)
 		return f
 	}
+	if src.memory == nil && isCampaignFile(name) && f.readInChunks(b) {
+		return f
+	}
 	f.parseNative(b, whole, src)
 	return f
 }
@@ -130,9 +134,6 @@ func parseFile(src *sources, name string, allErrors bool) *parsedFile {
 func (f *parsedFile) parseNative(b []byte, whole hcl.Range, src *sources) {
 	defer f.probs.recovered(whole)
 	if src != nil && src.memory != nil && src.memory.parse(f, b, whole, src.focus) {
-		return
-	}
-	if f.parseInChunks(b, whole) {
 		return
 	}
 	file, ds := hclsyntax.ParseConfig(b, f.name, hcl.InitialPos)

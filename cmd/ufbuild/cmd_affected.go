@@ -73,7 +73,7 @@ func (a *app) loadAt(rev *revision, now *loaded) (*loaded, error) {
 		fmt.Fprintln(a.err, "warning: the revision has no campaign here: every task is new")
 		return emptyLoad(rev.dir), nil
 	}
-	l := loadWith(o, ds)
+	l := a.loadWith(o, ds)
 	l.readLock()
 	broken := l.problems
 	for i := range broken {

@@ -138,15 +138,8 @@ A build can be killed at any moment: the next one goes on where it was.`,
 	return cmd
 }
 
-// heapRoom is what a build may allocate beyond twice what it holds before the collector runs. A small campaign is built without
-// a collection for every few tasks; of a large one this is a small part.
-const heapRoom = 32 << 20
-
 // runBuild is a whole build: lock, rescue what a dead build left, bring up to date, report.
 func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (selection, error)) (err error) {
-	// Never written to, so it takes no memory, but the collector counts it among what is held.
-	ballast := make([]byte, heapRoom/2)
-	defer runtime.KeepAlive(ballast)
 	s, err := a.openSession(writing)
 	if err != nil {
 		return err

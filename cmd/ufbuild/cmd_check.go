@@ -90,7 +90,7 @@ func (a *app) checkPath(path string, f checkFlags, sources map[string][]byte) (l
 			o.Dir, o.File = "", path
 		}
 	}
-	l := loadWith(o, ds)
+	l := a.loadWith(o, ds)
 	l.readLock()
 	l.tryContracts(a.context())
 	if f.env {

@@ -150,7 +150,7 @@ func (a *app) runTest(base *loaded, t *lang.Test) (testResult, error) {
 		if t.Preset != "" {
 			o.Preset = t.Preset
 		}
-		l = loadWith(o, nil)
+		l = a.loadWith(o, nil)
 	}
 	r := testResult{Name: t.Name, Problems: []testProblem{}}
 	if r.found = l.problems; !l.problems.HasErrors() {

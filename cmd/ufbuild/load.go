@@ -32,7 +32,7 @@ func (a *app) load(requireValues bool) (*loaded, error) {
 		return nil, err
 	}
 	o.RequireValues = requireValues
-	l := loadWith(o, ds)
+	l := a.loadWith(o, ds)
 	if requireValues {
 		l.readLock()
 		l.tryContracts(a.context())
@@ -55,7 +55,8 @@ func (l *loaded) readLock() {
 	l.problems.Sort()
 }
 
-func loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
+func (a *app) loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
+	tendHeap(a.getenv("GOGC"))
 	c, found := lang.Load(o)
 	ds = append(ds, found...)
 	room := "graph"

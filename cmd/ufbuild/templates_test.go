@@ -70,7 +70,7 @@ func TestTemplatesAreSound(t *testing.T) {
 			require.NotEmpty(t, templateNote(name))
 			dir := filepath.Join(t.TempDir(), "campaign")
 			require.NoError(t, os.CopyFS(dir, src))
-			l := loadWith(lang.Options{Dir: dir, RequireValues: true}, nil)
+			l := (&app{process: &process{}}).loadWith(lang.Options{Dir: dir, RequireValues: true}, nil)
 			require.Empty(t, l.problems)
 			require.NotEmpty(t, l.graph.Defaults())
 			require.FileExists(t, filepath.Join(dir, ".gitignore"))

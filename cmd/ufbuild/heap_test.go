@@ -1,0 +1,26 @@
+package main
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestShareOfTheHeap(t *testing.T) {
+	for held, want := range map[uint64]int{
+		0: 800, 1 << 20: 800, 4 << 20: 800, 8 << 20: 400, 16 << 20: 200, 33 << 20: 90, 64 << 20: 50, 1 << 30: 50,
+	} {
+		require.Equal(t, want, shareFor(held), held)
+	}
+}
+
+// TestAfterEachCollection proves that the collector is followed for as long as the program lives.
+func TestAfterEachCollection(t *testing.T) {
+	seen := make(chan struct{})
+	afterCollection(func() { seen <- struct{}{} })
+	for range 3 {
+		runtime.GC()
+		<-seen
+	}
+}
