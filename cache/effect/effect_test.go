@@ -58,6 +58,7 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpWrite, func() error { return first(f.ReadFrom(strings.NewReader("yy"))) }},
 		{OpWrite, func() error { return first(WriteFd(int(h.Fd()), []byte("yy"), "file")) }},
 		{OpTruncate, func() error { return f.Truncate(0) }},
+		{OpTruncate, func() error { return Ftruncate(int(h.Fd()), 0, "file") }},
 		{OpSync, f.Sync},
 		{OpSync, func() error { return Datasync(h) }},
 		{OpChmod, func() error { return f.Chmod(0o777) }},

@@ -150,6 +150,14 @@ func WriteFd(fd int, b []byte, path string) (int, error) {
 	return unix.Write(fd, b)
 }
 
+// Ftruncate is the system call.
+func Ftruncate(fd int, size int64, path string) error {
+	if err := Before(OpTruncate, path); err != nil {
+		return err
+	}
+	return unix.Ftruncate(fd, size)
+}
+
 // Fchmod is the system call.
 func Fchmod(fd int, mode uint32, path string) error {
 	if err := Before(OpChmod, path); err != nil {

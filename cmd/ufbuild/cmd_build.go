@@ -189,7 +189,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		return err
 	}
 	defer func() { _ = work.Close() }()
-	here := local.New(s.store, local.Options{Watchdog: true, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}, Known: s.files})
+	here := local.New(s.store, local.Options{Watchdog: true, Spares: !f.keepWorkspaces, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}, Known: s.files})
 	var b *executor.Builder
 	runner := s.enlist(here, s.store, &f.remote, build, func(task, text string) { b.NoticeOf(task, text) })
 	defer func() { _ = runner.Close() }()
@@ -202,6 +202,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		return err
 	}
 	b = s.builder(build, f, j, work, runner)
+	b.Reap = here.Reap
 	ears := s.obey(build, verb)
 	defer ears.deafen()
 	b.Holds = ears.holds
@@ -256,7 +257,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 	}
 	return &executor.Builder{
 		Decider: d, Graph: s.base, Journal: j, Work: work,
-		Runner: runner, Reap: reap, Room: s.room,
+		Runner: runner, Room: s.room,
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast, Unpaid: f.unpaid,
 		Took: s.took, KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),

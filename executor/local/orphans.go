@@ -44,19 +44,21 @@ func adoptOrphans() error {
 // more level of a tree that grows while it is cut, and a tree that outgrows this is a fork bomb.
 const killRounds = 100
 
-// killOrphans kills and buries what is left of p, which is not running any more.
-func (r *Runner) killOrphans(p *process) {
+// killOrphans kills and buries what is left of p, which is not running any more, and reports whether there was anything.
+func (r *Runner) killOrphans(p *process) (some bool) {
 	for range killRounds {
 		r.mu.Lock()
 		killed := r.killRound(p)
 		r.mu.Unlock()
 		if len(killed) == 0 {
-			return
+			return some
 		}
+		some = true
 		for _, pid := range killed {
 			bury(pid)
 		}
 	}
+	return some
 }
 
 // killRound kills the orphans of p as they are now. The lock is held.

@@ -34,6 +34,7 @@ type ending struct {
 	stoppedBy string
 	duration  time.Duration
 	problems  []string
+	clean     bool     // it ended by itself, with nothing of it left that had to be killed
 	sandbox   string   // the level under which it ran; "" when no program ran
 	enforced  []string // what was withheld by what
 	tail      []byte   // the end of what it printed, as far as its log had no room for it
@@ -64,7 +65,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return ending{exit: -1, stoppedBy: executor.StoppedBy(ctx)}, nil
 	}
 	if tmp := filepath.Join(inv.Dir, workspace.Tmp); getenv(inv.Env, "TMPDIR") == tmp {
-		if err := effect.Mkdir(tmp, 0o700); err != nil {
+		if err := effect.Mkdir(tmp, 0o700); err != nil && !errors.Is(err, os.ErrExist) { // a spare has one
 			return ending{}, idle(fmt.Errorf("make workspace: %w", err))
 		}
 	}
@@ -249,7 +250,7 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 		_, waitErr = wait4(pid, &status)
 	}
 	r.setRunning(p, false)
-	r.killOrphans(p)
+	orphans := r.killOrphans(p)
 	logErr := s.finish()
 	if waitErr != nil {
 		return ending{}, fmt.Errorf("wait for task: %w", waitErr)
@@ -259,6 +260,7 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	}
 	end := p.ending(status)
 	end.tail = s.missing()
+	end.clean = !orphans && end.stoppedBy == ""
 	return end, nil
 }
 

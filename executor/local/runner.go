@@ -22,6 +22,9 @@ type Options struct {
 	// Watchdog starts a second process of this program that outlives it. Set it only in a program whose
 	// main calls [WatchdogMain] first.
 	Watchdog bool
+	// Spares says that directories of attempts may become those of later ones. The caller then hands each that it does not need
+	// any more to Reap.
+	Spares bool
 	// LeaveOut are paths below the root where the globs of a task that runs in place do not look.
 	LeaveOut []string
 	// Known spares reading files of the campaign root that such a task left as they were; nil: all of its outputs are read.
@@ -40,9 +43,12 @@ type Runner struct {
 	born    int // the list of children of this process' first thread; -1 where the kernel keeps none
 	guard   guard
 
+	spares workspace.Spares
+
 	mu      sync.Mutex
 	running map[*process]struct{}
-	inplace chan struct{} // holds one token: who has it may lay into the root
+	worn    map[string]*workspace.Laid // by their directories, attempts whose directory may be a spare once nobody needs it
+	inplace chan struct{}              // holds one token: who has it may lay into the root
 }
 
 var (
@@ -52,7 +58,7 @@ var (
 
 // New returns a Runner that captures into cas. It costs nothing until the first Run.
 func New(cas cache.CAS, opts Options) *Runner {
-	r := &Runner{cas: cas, opts: opts, running: map[*process]struct{}{}, inplace: make(chan struct{}, 1)}
+	r := &Runner{cas: cas, opts: opts, running: map[*process]struct{}{}, worn: map[string]*workspace.Laid{}, inplace: make(chan struct{}, 1)}
 	r.inplace <- struct{}{}
 	return r
 }
@@ -73,6 +79,7 @@ func (r *Runner) ready() error {
 // Close ends the watchdog. Nothing may run any more.
 func (r *Runner) Close() error {
 	r.once.Do(func() { r.onceErr = errors.New("run task: the runner is closed") })
+	r.spares.Close()
 	r.guard.dismiss()
 	if r.starter != nil {
 		close(r.starter)
@@ -109,7 +116,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return r.runInplace(ctx, inv, output)
 	}
 	inv.Enter(event.Materialize)
-	laid, err := workspace.Materialize(inv.Dir, r.cas, inv.Spec())
+	laid, err := r.materialize(inv)
 	if err != nil {
 		return cache.Captured{}, idle(translate(err))
 	}
@@ -128,7 +135,37 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if err != nil {
 		return cache.Captured{}, err
 	}
-	return r.take(context.WithoutCancel(ctx), inv, note, laid, end)
+	captured, err := r.take(context.WithoutCancel(ctx), inv, note, laid, end)
+	if err == nil && end.clean && r.spareable(inv) {
+		r.mu.Lock()
+		r.worn[inv.Dir] = laid
+		r.mu.Unlock()
+	}
+	return captured, err
+}
+
+// spareable reports whether the directory of an attempt may have been another one's before, and be another one's later. What costs
+// money has its own, and so has what is limited: limits are about directories, whatever their names.
+func (r *Runner) spareable(inv *executor.Invocation) bool {
+	return r.opts.Spares && !inv.Paid && !inv.GitInit && len(inv.Trees) == 0 && !isLimited(inv)
+}
+
+func (r *Runner) materialize(inv *executor.Invocation) (*workspace.Laid, error) {
+	if r.spareable(inv) {
+		return r.spares.Materialize(inv.Dir, r.cas, inv.Spec())
+	}
+	return workspace.Materialize(inv.Dir, r.cas, inv.Spec())
+}
+
+// Reap is workspace.Reap of the directory of an attempt, which may become that of a later one instead.
+func (r *Runner) Reap(dir string) {
+	r.mu.Lock()
+	laid := r.worn[dir]
+	delete(r.worn, dir)
+	r.mu.Unlock()
+	if !r.spares.Offer(dir, laid) {
+		workspace.Reap(dir)
+	}
 }
 
 // initGit makes the workspace a repository, with the git that the task would find.

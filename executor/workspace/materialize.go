@@ -27,6 +27,7 @@ type Laid struct {
 	inherited map[string]cache.Entry // of trees at the root, by path
 	sources   map[string]cache.Entry // by path, but for those at inherited paths
 	root      string                 // that the sources were copied from
+	dirs      map[string]stamp       // directories as they were laid; nil when nobody will ask
 	closed    closed                 // what was opened since to be read
 }
 
@@ -63,6 +64,11 @@ func (it *item) entry() cache.Entry {
 // of which one needs a directory where the other has a file; the disk. After an error the directory is
 // there in part, and Reap removes it.
 func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
+	return materialize(attempt, cas, spec, false)
+}
+
+// materialize notes what the directories look like when the attempt's own may become a spare.
+func materialize(attempt string, cas cache.CAS, spec Spec, spare bool) (*Laid, error) {
 	if err := effect.MkdirAll(attempt, 0o700); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
@@ -70,12 +76,26 @@ func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 	if err := effect.Mkdir(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
-	return Lay(dir, cas, spec)
+	l := newLayer(cas, spec)
+	if spare {
+		l.laid.dirs = map[string]stamp{}
+	}
+	return l.lay(dir)
 }
 
 // Lay lays spec into a directory that holds nothing, with the promises of Materialize.
 func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
-	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}, root: spec.Root, closed: closed{}}}
+	return newLayer(cas, spec).lay(dir)
+}
+
+func newLayer(cas cache.CAS, spec Spec) *layer {
+	return &layer{
+		cas: cas, spec: spec,
+		laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}, root: spec.Root, closed: closed{}},
+	}
+}
+
+func (l *layer) lay(dir string) (*Laid, error) {
 	if err := l.collect(); err != nil {
 		return nil, err
 	}
@@ -96,6 +116,11 @@ type layer struct {
 	root  int // the campaign root
 	items []item
 	dirs  map[string]uint32 // directory to final mode
+
+	// Of a spare:
+	there           map[string]uint32 // directories that are there already, with their modes
+	reused          map[string]bool   // files that are there already
+	inDirs, inFiles map[string][]string
 }
 
 // collect turns the spec into items sorted by path, of which the last of equal paths won.
@@ -209,6 +234,9 @@ func (l *layer) layAll() error {
 	}
 	slices.Sort(dirs)
 	for _, d := range dirs {
+		if _, ok := l.there[d]; ok {
+			continue
+		}
 		if err := effect.Mkdirat(l.dir, d, 0o755); err != nil {
 			return wrap("make directory", d, err)
 		}
@@ -236,17 +264,29 @@ func (l *layer) layAll() error {
 		}
 	}
 	l.laid.end = coarseNow()
-	return l.chmodDirs(dirs)
+	if err := l.chmodDirs(dirs); err != nil || l.laid.dirs == nil {
+		return err
+	}
+	for _, d := range dirs {
+		var err error
+		if l.laid.dirs[d], err = stampAt(l.dir, d); err != nil {
+			return wrap("make directory", d, err)
+		}
+	}
+	return nil
 }
 
 func (l *layer) chmodDirs(dirs []string) error {
 	for i := len(dirs) - 1; i >= 0; i-- {
-		mode := l.dirs[dirs[i]]
+		mode, made := l.dirs[dirs[i]], 0o755&^umask()
 		if dirs[i] == MountDir || strings.HasPrefix(dirs[i], MountDir+"/") {
 			mode = 0o555
 		}
-		if mode == 0o755 && mode&umask() == 0 {
-			continue // as it was made
+		if was, ok := l.there[dirs[i]]; ok {
+			made = was
+		}
+		if mode == made {
+			continue
 		}
 		if err := effect.Fchmodat(l.dir, dirs[i], mode, 0); err != nil {
 			return wrap("make directory", dirs[i], err)
@@ -316,9 +356,18 @@ func Each(n int, do func(i int) error) error {
 	return bad
 }
 
+// create makes a file.
+func (l *layer) create(it *item) (int, error) {
+	return openBeneath(l.dir, it.path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, it.mode, unix.RESOLVE_NO_SYMLINKS)
+}
+
 // layFile makes one file and fills it.
 func (l *layer) layFile(it *item) (stamp, error) {
-	fd, err := openBeneath(l.dir, it.path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, it.mode, unix.RESOLVE_NO_SYMLINKS)
+	open := l.create
+	if l.reused[it.path] {
+		open = l.reopen
+	}
+	fd, err := open(it)
 	if err != nil {
 		return stamp{}, wrap("materialize", it.path, err)
 	}
@@ -326,12 +375,30 @@ func (l *layer) layFile(it *item) (stamp, error) {
 	if err := l.fill(fd, it); err != nil {
 		return stamp{}, err
 	}
-	if it.mode&umask() != 0 {
-		if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return stamp{}, wrap("materialize", it.path, err)
+	}
+	if st.Mode&0o7777 == it.mode && st.Size == it.size() {
+		return stampFrom(&st), nil
+	}
+	if st.Size > it.size() { // it was longer before
+		if err := effect.Ftruncate(fd, it.size(), it.path); err != nil {
 			return stamp{}, wrap("materialize", it.path, err)
 		}
 	}
+	if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
+		return stamp{}, wrap("materialize", it.path, err)
+	}
 	return stampOf(fd)
+}
+
+// size is the length of a file.
+func (it *item) size() int64 {
+	if it.given {
+		return int64(len(it.bytes))
+	}
+	return it.digest.Size
 }
 
 func (l *layer) fill(fd int, it *item) error {

@@ -1,0 +1,244 @@
+package workspace
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/mem"
+	"github.com/ufbuild/ufbuild/executor/source"
+)
+
+// dump says of everything below dir what it is.
+func dump(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		if info.Mode().IsRegular() {
+			b, err := os.ReadFile(at)
+			if err != nil {
+				return err
+			}
+			text += " " + string(b)
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			to, _ := os.Readlink(at)
+			text += " " + to
+		}
+		rel, err := filepath.Rel(dir, at)
+		out[rel] = text
+		return err
+	}))
+	return out
+}
+
+// spareGround makes random specs over a few names, with sources in root.
+type spareGround struct {
+	t    *testing.T
+	r    *rand.Rand
+	root string
+	cas  *mem.Store
+}
+
+func (g *spareGround) spec() Spec {
+	s := Spec{Root: g.root}
+	for i := range g.r.IntN(6) {
+		p := fmt.Sprintf("%s/%d", []string{"src", "lib/deep", "lib"}[g.r.IntN(3)], g.r.IntN(4))
+		if i == 0 {
+			p = "top" + strconv.Itoa(g.r.IntN(2))
+		}
+		b, err := os.ReadFile(filepath.Join(g.root, p))
+		if err != nil {
+			b = []byte(fmt.Sprintf("%s %0*d", p, g.r.IntN(60)+1, 0))
+			write(g.t, filepath.Join(g.root, p), string(b))
+		}
+		s.Sources = append(s.Sources, source.File{Path: p, Digest: digest.Of(b), Mode: []uint32{0o644, 0o755}[g.r.IntN(2)]})
+	}
+	for range g.r.IntN(4) {
+		name := fmt.Sprintf("m%d", g.r.IntN(4))
+		s.Mounts = append(s.Mounts, Mount{Path: ".uf/in/" + name + "/o", Digest: put(g.t, g.cas, name+fmt.Sprint(g.r.IntN(1000))), Mode: 0o644})
+	}
+	return s
+}
+
+// hurt does to a workspace what tasks do, and worse. It returns what has to be undone.
+func (g *spareGround) hurt(attempt string) (undo func()) {
+	undo = func() {}
+	ws := filepath.Join(attempt, Dir)
+	for range g.r.IntN(4) {
+		var all []string
+		for p := range dump(g.t, ws) {
+			all = append(all, filepath.Join(ws, p))
+		}
+		slices.Sort(all)
+		at := all[g.r.IntN(len(all))]
+		info, err := os.Lstat(at)
+		require.NoError(g.t, err)
+		is, plain := info.IsDir(), info.Mode().IsRegular()
+		switch n := g.r.IntN(12); {
+		case n == 0 && plain:
+			_ = os.WriteFile(at, []byte("other"), 0o644)
+		case n == 1:
+			_ = os.Chmod(at, 0o700)
+		case n == 2 && is:
+			_ = os.WriteFile(filepath.Join(at, "extra"), []byte("x"), 0o644)
+		case n == 3 && at != ws:
+			_ = os.RemoveAll(at)
+		case n == 4 && at != ws:
+			_ = os.Rename(at, at+"-moved")
+		case n == 5 && at != ws:
+			_ = os.RemoveAll(at)
+			_ = os.Symlink(g.root, at)
+		case n == 6 && plain:
+			_ = os.Link(at, filepath.Join(g.root, fmt.Sprintf("hard%d", g.r.Int())))
+		case n == 7 && is:
+			_ = syscall.Mkfifo(filepath.Join(at, "pipe"), 0o600)
+		case n == 8:
+			_ = os.WriteFile(filepath.Join(attempt, Tmp, "t"), nil, 0o600)
+		case n == 9:
+			_ = os.WriteFile(filepath.Join(attempt, "beside"), nil, 0o600)
+		case n == 10 && plain:
+			if f, err := os.OpenFile(at, os.O_RDWR, 0); err == nil {
+				before := undo
+				undo = func() {
+					_, _ = f.WriteAt([]byte("late"), 0)
+					require.NoError(g.t, f.Close())
+					before()
+				}
+			}
+		}
+	}
+	return undo
+}
+
+// TestSparesAreAsNew lays random workspaces into directories that others were in, whatever was done to them there, and wants
+// what a new directory would hold. Who kept a file of the old one open writes into nothing that counts.
+func TestSparesAreAsNew(t *testing.T) {
+	taken := 0
+	for seed := range uint64(60) {
+		g := &spareGround{t: t, r: rand.New(rand.NewPCG(seed, 0)), root: t.TempDir(), cas: mem.New("")}
+		var spares Spares
+		work := t.TempDir()
+		undo := func() {}
+		for n := range 6 {
+			attempt, fresh := filepath.Join(work, strconv.Itoa(n)), filepath.Join(work, "fresh"+strconv.Itoa(n))
+			spec := g.spec()
+			laid, err := spares.Materialize(attempt, g.cas, spec)
+			require.NoError(t, err, "seed %d", seed)
+			undo()
+			_, err = Materialize(fresh, g.cas, spec)
+			require.NoError(t, err)
+			require.Equal(t, dump(t, filepath.Join(fresh, Dir)), dump(t, filepath.Join(attempt, Dir)), "seed %d, attempt %d", seed, n)
+			require.NoError(t, Remove(fresh))
+			if err := os.Mkdir(filepath.Join(attempt, Tmp), 0o700); err != nil {
+				require.ErrorIs(t, err, os.ErrExist)
+			}
+			entries, err := os.ReadDir(filepath.Join(attempt, Tmp))
+			require.NoError(t, err)
+			require.Empty(t, entries)
+			write(t, filepath.Join(attempt, Log), "words")
+			write(t, filepath.Join(attempt, Dir, "made"), "m")
+			undo = g.hurt(attempt)
+			if spares.Offer(attempt, laid) {
+				taken++
+			} else {
+				require.NoError(t, Remove(attempt))
+			}
+		}
+		undo()
+		spares.Close()
+		entries, err := os.ReadDir(work)
+		require.NoError(t, err)
+		require.Empty(t, entries, "seed %d", seed)
+	}
+	require.Greater(t, taken, 60)
+}
+
+// TestSparesSpareInodes wants what nobody touched to be used again, and nothing else.
+func TestSparesSpareInodes(t *testing.T) {
+	root, cas := t.TempDir(), mem.New("")
+	write(t, filepath.Join(root, "src/a"), "aa")
+	spec := Spec{Root: root, Sources: []source.File{{Path: "src/a", Digest: digest.Of([]byte("aa")), Mode: 0o644}},
+		Mounts: []Mount{{Path: ".uf/in/x/o", Digest: put(t, cas, "long enough"), Mode: 0o644}}}
+	next := Spec{Root: root, Sources: spec.Sources, Mounts: []Mount{{Path: ".uf/in/y/o", Digest: put(t, cas, "short"), Mode: 0o755}}}
+	ino := func(at ...string) uint64 {
+		var st unix.Stat_t
+		require.NoError(t, unix.Lstat(filepath.Join(at...), &st))
+		return st.Ino
+	}
+	for name, tc := range map[string]struct {
+		do                        func(ws string) (undo func())
+		source, sourceDir, mounts bool // used again
+	}{
+		"nothing": {func(string) func() { return nil }, true, true, true},
+		"the source is open": {func(ws string) func() {
+			f, err := os.Open(filepath.Join(ws, "src/a"))
+			require.NoError(t, err)
+			return func() { require.NoError(t, f.Close()) }
+		}, false, true, true},
+		"the source has another name": {func(ws string) func() {
+			require.NoError(t, os.Link(filepath.Join(ws, "src/a"), filepath.Join(root, "hard")))
+			return func() { require.NoError(t, os.Remove(filepath.Join(root, "hard"))) }
+		}, false, true, true},
+		"the source was written": {func(ws string) func() {
+			require.NoError(t, os.WriteFile(filepath.Join(ws, "src/a"), []byte("ab"), 0o644))
+			return nil
+		}, false, true, true},
+		"beside the source is a file": {func(ws string) func() {
+			write(t, filepath.Join(ws, "src/b"), "b")
+			return nil
+		}, false, false, true},
+		"the mounts were opened to all": {func(ws string) func() {
+			require.NoError(t, os.Chmod(filepath.Join(ws, ".uf/in"), 0o777))
+			return nil
+		}, true, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var spares Spares
+			defer spares.Close()
+			work := t.TempDir()
+			one, two := filepath.Join(work, "1"), filepath.Join(work, "2")
+			laid, err := spares.Materialize(one, cas, spec)
+			require.NoError(t, err)
+			a, src, o, ws := ino(one, Dir, "src/a"), ino(one, Dir, "src"), ino(one, Dir, ".uf/in/x/o"), ino(one, Dir)
+			for _, p := range []string{".", "src", "src/a", ".uf/in/x/o"} { // so that no number is given out twice
+				fd, err := unix.Open(filepath.Join(one, Dir, p), unix.O_PATH|unix.O_CLOEXEC, 0)
+				require.NoError(t, err)
+				defer unix.Close(fd)
+			}
+			undo := tc.do(filepath.Join(one, Dir))
+			require.True(t, spares.Offer(one, laid))
+			_, err = spares.Materialize(two, cas, next)
+			require.NoError(t, err)
+			if undo != nil {
+				undo()
+			}
+			require.NotEqual(t, ws, ino(two, Dir), "a workspace is always new")
+			require.Equal(t, tc.source, a == ino(two, Dir, "src/a"))
+			require.Equal(t, tc.sourceDir, src == ino(two, Dir, "src"))
+			require.Equal(t, tc.mounts, o == ino(two, Dir, ".uf/in/y/o"))
+			b, err := os.ReadFile(filepath.Join(two, Dir, ".uf/in/y/o"))
+			require.NoError(t, err)
+			require.Equal(t, "short", string(b))
+			require.NoError(t, Remove(two))
+		})
+	}
+}
