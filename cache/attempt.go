@@ -112,6 +112,7 @@ type Placed struct {
 	Remote string `json:"remote"`           // name of the remote in its campaign
 	Action string `json:"action,omitempty"` // what the remote was asked to run, in its own notation
 	Handle string `json:"handle,omitempty"` // how the remote calls it: the name of a job, or of an operation; "" while it has none
+	At     string `json:"at,omitempty"`     // how the remote was reached, in words; another campaign may mean something else by its name
 	Turn   int    `json:"turn,omitempty"`   // from 1; of several records about one attempt the highest counts
 }
 

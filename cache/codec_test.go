@@ -27,7 +27,7 @@ func samples() []Record {
 		VerdictRecord(k, 4, Verdict{Key: VerdictKeyOf(nil, nil), Pass: true, Inconclusive: true, Messages: []string{"a", ""}, Warnings: []string{"w"}, Round: 2}),
 		DiscardRecord(k, 5, Discard{ID: "i", Who: "w", Why: "y", Campaign: "/c", When: now}),
 		RestoreRecord(k, 6, Discard{ID: "i"}),
-		PlacedRecord(k, 7, Placed{Remote: "r", Action: "a", Handle: "h", Turn: 2}),
+		PlacedRecord(k, 7, Placed{Remote: "r", Action: "a", Handle: "h", At: "w", Turn: 2}),
 	}
 }
 

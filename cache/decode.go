@@ -111,6 +111,8 @@ func (d *decoder) placed(p *Placed) {
 			p.Action = d.string()
 		case "handle":
 			p.Handle = d.string()
+		case "at":
+			p.At = d.string()
 		case "turn":
 			p.Turn = int(d.int())
 		default:

@@ -40,6 +40,10 @@ type Decider struct {
 	// Noted says whether the end of an attempt is noted in its directory, so that it can be stored later. nil: never.
 	Noted func(dir string) bool
 
+	// Unreached says why what was placed at a remote cannot be asked for there; "" when it can. nil: it can where the campaign has
+	// the remote.
+	Unreached func(*cache.Placed) string
+
 	// OnBlob, when set, is told of every blob that an answer rests on. It may be called concurrently.
 	OnBlob func(digest.Digest)
 

@@ -1,9 +1,11 @@
 package executor
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -16,7 +18,7 @@ const lostTries = 2
 // attempt: what it does over there is paid for. The caller holds the key, so no living builder waits for it.
 func (b *Builder) adopt(inst *lang.Instance, dec *Decision, attempts []cache.Attempt) (cache.Attempt, bool, error) {
 	for _, at := range slices.Backward(attempts) {
-		if !b.runsElsewhere(&at) {
+		if !b.openElsewhere(&at) || b.unreached(&at) != "" {
 			continue
 		}
 		if p, ok := b.Campaign.Profile(at.Rung); ok && p.Name != dec.Action.Profile {
@@ -34,16 +36,64 @@ func (b *Builder) adopt(inst *lang.Instance, dec *Decision, attempts []cache.Att
 	return cache.Attempt{}, false, nil
 }
 
-// runsElsewhere reports whether an attempt that nobody holds may go on at a remote of the campaign.
-func (d *Decider) runsElsewhere(at *cache.Attempt) bool {
+// openElsewhere reports whether an attempt that nobody holds may go on at a remote.
+func (d *Decider) openElsewhere(at *cache.Attempt) bool {
 	if at.State != cache.Started || at.Placed == nil || at.Discarded != nil {
 		return false
 	}
-	if _, gone := d.View.DiscardedBy(journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}); gone {
-		return false
+	_, gone := d.View.DiscardedBy(journal.Attempt{Key: at.Key, Ordinal: at.Ordinal})
+	return !gone
+}
+
+// unreached says why an attempt that is open elsewhere cannot be waited for.
+func (d *Decider) unreached(at *cache.Attempt) string {
+	if d.Unreached != nil {
+		return d.Unreached(at.Placed)
 	}
-	_, known := d.Campaign.RemoteNamed(at.Placed.Remote)
-	return known
+	if _, known := d.Campaign.RemoteNamed(at.Placed.Remote); !known {
+		return fmt.Sprintf("the campaign has no remote %q any more", at.Placed.Remote)
+	}
+	return ""
+}
+
+// Stranded says that an attempt may go on at a remote which the campaign does not reach any more. To run it once more might pay
+// for it twice.
+type Stranded struct {
+	Ordinal int
+	Placed  cache.Placed
+	Why     string
+}
+
+// Error implements error.
+func (e *Stranded) Error() string {
+	return fmt.Sprintf("attempt %d was given to %s and may go on there: %s\nhint: with the remote as it was a build waits for it; `ufbuild retry` gives it up and runs it again, which may pay for it twice", e.Ordinal, &e.Placed, e.Why)
+}
+
+// stranded finds an attempt of a key that may go on where nobody can ask for it.
+func (d *Decider) stranded(attempts []cache.Attempt) *Stranded {
+	for _, at := range slices.Backward(attempts) {
+		if !d.openElsewhere(&at) {
+			continue
+		}
+		if why := d.unreached(&at); why != "" {
+			return &Stranded{at.Ordinal, *at.Placed, why}
+		}
+	}
+	return nil
+}
+
+// passStranded lets a command begin beside an attempt of it that is stranded, and says so. A prompt may have been paid for.
+func (b *Builder) passStranded(a *Action, attempts []cache.Attempt) error {
+	left := b.stranded(attempts)
+	switch {
+	case left == nil:
+		return nil
+	case a.Kind == lang.Prompt:
+		return left
+	}
+	b.emit(event.Event{Kind: event.Notice, Address: a.Address.String(), Text: fmt.Sprintf(
+		"attempt %d was given to %s and may go on there: %s; it runs again", left.Ordinal, &left.Placed, left.Why)})
+	return nil
 }
 
 // placing keeps where an attempt runs, before anything waits for it there. at must not be read while the attempt runs.

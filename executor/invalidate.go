@@ -42,6 +42,7 @@ type InvalidatedNode struct {
 	Shared   bool // reads the same attempt as a node of the cone
 	Duration time.Duration
 	Usage    cache.Usage
+	Open     *cache.Placed  // where the attempt may still run; nil for one that ended
 	Also     []journal.Node // what the next decision would choose under another key than the selected one's
 }
 
@@ -147,8 +148,12 @@ func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
 		}
 		n.Key, n.Selected, n.Discards = at.Key, at.Ordinal, discards
 		for _, a := range attempts {
-			if a.Ordinal == at.Ordinal && a.Captured != nil {
+			switch {
+			case a.Ordinal != at.Ordinal:
+			case a.Captured != nil:
 				n.Duration, n.Usage = a.Captured.Duration, a.Captured.Usage
+			case a.State == cache.Started:
+				n.Open = a.Placed
 			}
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	DiscardedBy   ReasonKind = "discarded there" // by a retry in another campaign that shares the store
 	NotStoredYet  ReasonKind = "not stored yet"  // an attempt ended, and what it left is only in the directory Detail: a build stores it and runs nothing
 	RunsThere     ReasonKind = "runs elsewhere"  // Detail says where; its builder died, and a build waits for it
+	LeftThere     ReasonKind = "left elsewhere"  // Detail says where it may go on, Why says why it cannot be asked for: a command runs again, a prompt does not
 	RunsNow       ReasonKind = "runs now"        // its attempt is under way, of a build that is alive
 )
 
@@ -67,6 +68,8 @@ func (r Reason) words() string {
 		return fmt.Sprintf("attempt %d ended and is not stored yet: a build stores it and pays nothing", r.Ordinal)
 	case RunsThere:
 		return "goes on at " + r.Detail + ", since its build died: a build waits for it"
+	case LeftThere:
+		return fmt.Sprintf("attempt %d was given to %s and may go on there: %s", r.Ordinal, r.Detail, r.Why)
 	case NeverCached:
 		return "always runs (cache = false)"
 	case Interrupted:

@@ -165,7 +165,8 @@ func (s *scheduler) takeTrouble(ctx context.Context, m endedMsg) {
 	}
 	var kept *Unstored
 	var full *NoRoom
-	s.nodes[m.id].result.World = errors.As(m.err, &kept) || errors.As(m.err, &full)
+	var left *Stranded
+	s.nodes[m.id].result.World = errors.As(m.err, &kept) || errors.As(m.err, &full) || errors.As(m.err, &left)
 	s.fail(ctx, m.id, cache.Infra, m.err.Error())
 }
 

@@ -63,6 +63,9 @@ func (b *Builder) mayBegin(a *Action, attempts []cache.Attempt) error {
 	if u := b.unstored(attempts); u != nil {
 		return u
 	}
+	if err := b.passStranded(a, attempts); err != nil {
+		return err
+	}
 	if a.Kind == lang.Prompt && b.Room != nil {
 		return b.Room()
 	}

@@ -9,8 +9,11 @@ import (
 // reason says why a node is stale. The order is from what a person did to what the files say: the
 // first that applies is what the user can act on.
 func (d *Decider) reason(inst *lang.Instance, dec *Decision, attempts []cache.Attempt, seen *sightings) Reason {
-	if last := len(attempts) - 1; last >= 0 && d.runsElsewhere(&attempts[last]) {
+	if last := len(attempts) - 1; last >= 0 && d.openElsewhere(&attempts[last]) && d.unreached(&attempts[last]) == "" {
 		return Reason{Kind: RunsThere, Ordinal: attempts[last].Ordinal, Detail: attempts[last].Placed.String()}
+	}
+	if left := d.stranded(attempts); left != nil {
+		return Reason{Kind: LeftThere, Ordinal: left.Ordinal, Detail: left.Placed.String(), Why: left.Why}
 	}
 	switch {
 	case !inst.Cache:

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +110,7 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		if err != nil {
 			return err
 		}
+		s.endElsewhere(inv, &f.remote, id)
 		if f.told != nil {
 			f.told(inv)
 		}
@@ -187,6 +189,9 @@ func (s *session) find(addresses []lang.Address) []graph.NodeID {
 	return ids
 }
 
+// givenUp are the reasons of attempts that a retry gives up although no node reads them yet.
+var givenUp = []executor.ReasonKind{executor.NotStoredYet, executor.RunsThere, executor.LeftThere}
+
 // reads says which attempts make nodes fresh now.
 func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
 	sum, err := s.plan(s.allNodes())
@@ -196,7 +201,7 @@ func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
 	out := map[lang.Address]journal.Attempt{}
 	for i := range sum.Nodes {
 		switch r := &sum.Nodes[i]; {
-		case r.Reason.Kind == executor.NotStoredYet:
+		case slices.Contains(givenUp, r.Reason.Kind):
 			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Reason.Ordinal}
 		case r.State == executor.IsFresh:
 			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
@@ -328,7 +333,10 @@ func retryRole(n executor.InvalidatedNode) string {
 }
 
 func tookWords(n executor.InvalidatedNode) string {
-	if n.Selected == 0 {
+	switch {
+	case n.Open != nil:
+		return "goes on at " + n.Open.String() + ": it is ended"
+	case n.Selected == 0:
 		return "nothing selected"
 	}
 	return spentWords(n.Duration, n.Usage.CostUSD)

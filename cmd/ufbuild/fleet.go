@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (f *fleet) runner(name string) (executor.Runner, error) {
 	var r executor.Runner
 	if declared.Engine == "reapi" {
 		c.Properties = declared.Properties
-		r = &executorremote.Runner{Name: name, Courier: c, MaxTimeout: declared.MaxTimeout, After: time.After, Notice: f.notice}
+		r = &executorremote.Runner{Name: name, At: reachedAt(declared, address), Courier: c, MaxTimeout: declared.MaxTimeout, After: time.After, Notice: f.notice}
 	} else {
 		o, err := f.jobOptions(declared, address, c)
 		if err != nil {
@@ -95,13 +96,7 @@ func (f *fleet) runner(name string) (executor.Runner, error) {
 }
 
 func (f *fleet) addressOf(r *lang.Remote) string {
-	switch {
-	case r.Address != "":
-		return r.Address
-	case f.flags.address != "":
-		return f.flags.address
-	}
-	return f.s.campaign.Remote
+	return cmp.Or(r.Address, f.flags.address, f.s.campaign.Remote)
 }
 
 // engineOf is how a remote's engine is spoken to.
@@ -121,14 +116,14 @@ func (f *fleet) jobOptions(r *lang.Remote, address string, c submit.Courier) (su
 		program = programName
 	}
 	return submit.Options{
-		Remote: r.Name, Engine: e, Properties: r.Properties, Program: program, Address: address, Courier: c, MaxTimeout: r.MaxTimeout,
+		Remote: r.Name, At: reachedAt(r, address), Engine: e, Properties: r.Properties, Program: program, Address: address, Courier: c, MaxTimeout: r.MaxTimeout,
 		Logs: filepath.Join(filepath.Dir(f.s.store.Workdir()), "jobs"), Environ: f.s.app.environ, Poll: r.Poll, After: time.After, Notice: f.notice,
 	}, err
 }
 
 // whereWords says of a node that is to run that it runs at a remote.
 func (s *session) whereWords(r *executor.NodeResult) string {
-	if r.State != executor.WouldRun && r.State != executor.Unknown || r.Reason.Kind == executor.RunsThere {
+	if r.State != executor.WouldRun && r.State != executor.Unknown || r.Reason.Kind == executor.RunsThere || r.Reason.Kind == executor.LeftThere {
 		return ""
 	}
 	inst, ok := s.instance(r.Address)
@@ -153,7 +148,10 @@ func (f *fleet) KillAll() {
 
 // Close ends the connections, and the watchdog of this machine.
 func (f *fleet) Close() error {
-	err := f.Runner.Close()
+	return errors.Join(f.Runner.Close(), f.closeClients())
+}
+
+func (f *fleet) closeClients() (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range f.clients {

@@ -110,6 +110,7 @@ func (s *session) reachRemote(f *remoteFlags, build string, use tiered.Options) 
 	if err != nil {
 		return err
 	}
+	s.remoteAddress = f.address
 	address := f.addressFor(s.campaign.Remote)
 	if address == "" {
 		return nil

@@ -29,23 +29,24 @@ import (
 // session is a sound campaign together with its store and journal.
 type session struct {
 	*loaded
-	app      *app
-	store    *disk.Store
-	shared   *tiered.Store // store with the one behind it that machines share; nil without one
-	sums     *remote.Sums  // digests of what went there; nil before it was reached
-	sumsFile string        // where they are kept
-	versions agentVersions
-	base     *graph.Graph // before any expansion; graph in loaded has the instances
-	view     *journal.View
-	files    *source.Files
-	times    *ledger.Times
-	placer   *place.Placer
-	own      map[string]bool // executor.OwnFiles
-	former   map[string]bool // executor.FormerOwn
-	owns     *journal.Record // what a build keeps of it; nil for nothing new
-	held     *journal.Lock   // nil while the session does not hold the campaign
-	passed   []string        // passedValues, once they were asked for
-	open     []string        // since fund: ids of builds that the ledger does not call closed, and the end of this one will
+	app           *app
+	store         *disk.Store
+	shared        *tiered.Store // store with the one behind it that machines share; nil without one
+	sums          *remote.Sums  // digests of what went there; nil before it was reached
+	sumsFile      string        // where they are kept
+	remoteAddress string        // of --remote; "" without
+	versions      agentVersions
+	base          *graph.Graph // before any expansion; graph in loaded has the instances
+	view          *journal.View
+	files         *source.Files
+	times         *ledger.Times
+	placer        *place.Placer
+	own           map[string]bool // executor.OwnFiles
+	former        map[string]bool // executor.FormerOwn
+	owns          *journal.Record // what a build keeps of it; nil for nothing new
+	held          *journal.Lock   // nil while the session does not hold the campaign
+	passed        []string        // passedValues, once they were asked for
+	open          []string        // since fund: ids of builds that the ledger does not call closed, and the end of this one will
 }
 
 // access says what a verb does to store and campaign state.
@@ -219,7 +220,7 @@ func (s *session) decider() executor.Decider {
 	return executor.Decider{
 		Campaign: s.campaign, Store: s.cas(), View: s.view, Sources: s.files, Placer: s.placer,
 		Drivers: drivers, Pins: s.lock, Own: s.own, Former: s.former, Now: time.Now, AgentVersion: s.versions.of, AgentSays: s.versions.says,
-		Noted: noted,
+		Noted: noted, Unreached: s.unreached,
 	}
 }
 

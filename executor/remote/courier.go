@@ -71,6 +71,19 @@ func (c *Courier) Pack(ctx context.Context, inv *executor.Invocation) (submit.Pa
 	return c.pack(ctx, inv)
 }
 
+// GiveUp implements submit.Courier.
+func (c *Courier) GiveUp(ctx context.Context, action string) (begun bool, err error) {
+	client, err := c.Client(ctx)
+	if err != nil {
+		return false, err
+	}
+	p := &parcel{c: c, client: client, inv: &executor.Invocation{}}
+	if p.action, err = ParseDigest(action); err != nil {
+		return false, err
+	}
+	return p.GiveUp(ctx)
+}
+
 func (c *Courier) pack(ctx context.Context, inv *executor.Invocation) (*parcel, error) {
 	client, err := c.Client(ctx)
 	if err != nil {

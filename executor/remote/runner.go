@@ -22,6 +22,7 @@ import (
 // Runner has a server execute attempts. It is safe for concurrent use.
 type Runner struct {
 	Name       string // of the remote
+	At         string // how it is reached, in words
 	Courier    *Courier
 	MaxTimeout time.Duration // the longest that the server grants; 0: not known
 	After      func(time.Duration) <-chan time.Time
@@ -51,7 +52,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if ctx.Err() != nil && inv.Placed == nil {
 		return p.Empty(executor.StoppedBy(ctx)), nil
 	}
-	e := &execution{r: r, p: p, ctx: ctx, output: output, execute: repb.NewExecutionClient(p.client.Conn()), operations: longrunning.NewOperationsClient(p.client.Conn())}
+	e := &execution{r: r, p: p, ctx: ctx, output: output, execute: repb.NewExecutionClient(p.client.Conn())}
 	defer e.log.stop()
 	if inv.Placed == nil {
 		err = e.begin()
@@ -94,12 +95,11 @@ func (r *Runner) notice(inv *executor.Invocation, format string, args ...any) {
 
 // execution is one attempt at a server.
 type execution struct {
-	r          *Runner
-	p          *parcel
-	ctx        context.Context
-	output     func([]byte)
-	execute    repb.ExecutionClient
-	operations longrunning.OperationsClient
+	r       *Runner
+	p       *parcel
+	ctx     context.Context
+	output  func([]byte)
+	execute repb.ExecutionClient
 
 	name    string // of the operation; "" while the server has not said
 	stage   repb.ExecutionStage_Value
@@ -128,7 +128,7 @@ func (e *execution) place() error {
 	if e.p.inv.Place == nil {
 		return nil
 	}
-	err := e.p.inv.Place(cache.Placed{Remote: e.r.Name, Action: e.p.Action(), Handle: e.name})
+	err := e.p.inv.Place(cache.Placed{Remote: e.r.Name, Action: e.p.Action(), Handle: e.name, At: e.r.At})
 	if err != nil {
 		return idle(err)
 	}
@@ -370,11 +370,32 @@ func (e *execution) cancel() cache.Captured {
 	if e.name != "" {
 		ctx, done := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
 		defer done()
-		if _, err := e.operations.CancelOperation(ctx, &longrunning.CancelOperationRequest{Name: e.name}); err != nil {
+		if err := cancelOperation(ctx, e.p.client, e.name); err != nil {
 			e.r.notice(e.p.inv, "%s may go on with it: it could not be cancelled: %v", e.r.Name, err)
 		}
 	}
 	c := e.p.Empty(executor.StoppedBy(e.ctx))
 	c.Where = e.r.Name
 	return c
+}
+
+// End ends an attempt that a dead build had begun, so that it costs nothing more.
+func (r *Runner) End(ctx context.Context, at cache.Placed) error {
+	if at.Handle == "" {
+		return fmt.Errorf("%s had not said yet what it calls it", r.Name)
+	}
+	client, err := r.Courier.Client(ctx)
+	if err != nil {
+		return err
+	}
+	err = cancelOperation(ctx, client, at.Handle)
+	if status.Code(err) == codes.NotFound { // it is over
+		return nil
+	}
+	return err
+}
+
+func cancelOperation(ctx context.Context, client *remote.Client, name string) error {
+	_, err := longrunning.NewOperationsClient(client.Conn()).CancelOperation(ctx, &longrunning.CancelOperationRequest{Name: name})
+	return err
 }

@@ -126,6 +126,9 @@ chmod -R u+r "$ws"
 exit $code
 `
 
+// attemptVariable names the attempt that a process belongs to.
+const attemptVariable = "UF_ATTEMPT"
+
 type variable struct{ name, value string }
 
 // localNames are the variables that the script sets itself: those that name places, and those of the remote.
@@ -153,6 +156,8 @@ func sentEnv(inv *executor.Invocation, own map[string]string, served bool) []var
 		switch {
 		case set, slices.Contains(inv.ByName, name), strings.Contains(value, inv.Dir), name == executor.CampaignVariable, name == "HOME":
 		case served && (name == "PATH" || name == "LANG"):
+		case name == attemptVariable: // a server may be on this machine, where a build kills what bears the mark of a dead one
+			out = append(out, variable{name, "elsewhere:" + value})
 		default:
 			out = append(out, variable{name, value})
 		}

@@ -198,7 +198,7 @@ func (s *Served) invocation(a *repb.Action, cmd *repb.Command, root string) (*ex
 		}
 	}
 	// What outlives a killed job is found by this, as for every attempt.
-	env["UF_ATTEMPT"] = inv.Build + ":1"
+	env[attemptVariable] = inv.Build + ":1"
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		inv.Env = append(inv.Env, name+"="+env[name])
 	}

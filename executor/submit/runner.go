@@ -22,6 +22,8 @@ type Courier interface {
 	// Pack lays an attempt out in its directory here. With inv.Placed it names what was sent before. Errors are those of
 	// executor.Runner before a program ran.
 	Pack(ctx context.Context, inv *executor.Invocation) (Parcel, error)
+	// GiveUp is that of the parcel with an action.
+	GiveUp(ctx context.Context, action string) (begun bool, err error)
 }
 
 // Parcel is one attempt on its way.
@@ -45,6 +47,7 @@ type Parcel interface {
 // Options say what a Runner works with. All fields but Properties and Notice are needed.
 type Options struct {
 	Remote     string // its name
+	At         string // how it is reached, in words
 	Engine     Engine
 	Properties map[string]string
 	Program    string // ufbuild as a job finds it
@@ -113,7 +116,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		output = func([]byte) {}
 	}
 	j := &job{r: r, inv: inv, parcel: p, output: output}
-	j.words = j.fillIn()
+	j.words = r.fillIn(inv, p.Action())
 	if ctx.Err() != nil && inv.Placed == nil {
 		return p.Empty(executor.StoppedBy(ctx)), nil
 	}
@@ -136,21 +139,30 @@ func notStarted(format string, args ...any) error {
 	return &executor.NotStarted{Err: fmt.Errorf("submit job: "+format, args...)}
 }
 
+// End ends the job of an attempt that a dead build had handed in, so that it costs nothing more. One that has not begun never will.
+func (r *Runner) End(ctx context.Context, at cache.Placed) error {
+	if _, err := r.o.Courier.GiveUp(ctx, at.Action); err != nil {
+		return err
+	}
+	_, err := r.call(ctx, r.fillIn(&executor.Invocation{Placed: &at}, at.Action), r.o.Engine.Cancel, "", nil)
+	return err
+}
+
 // fillIn makes the words of the engine's commands.
-func (j *job) fillIn() map[string]string {
-	o, inv := &j.r.o, j.inv
+func (r *Runner) fillIn(inv *executor.Invocation, action string) map[string]string {
+	o := &r.o
 	names := append([]string{"PATH", "HOME", "LANG"}, inv.ByName...)
 	limit := inv.Timeout + inv.Grace + margin
-	name := Name(inv.Address.String(), j.parcel.Action())
+	name := Name(inv.Address.String(), action)
 	if inv.Placed != nil && inv.Placed.Handle != "" {
 		name = inv.Placed.Handle
 	}
 	words := map[string]string{
-		"name": name, "task": plain(inv.Address.String(), "_"), "digest": j.parcel.Action(),
+		"name": name, "task": plain(inv.Address.String(), "_"), "digest": action,
 		"address": o.Address, "program": o.Program, "names": strings.Join(names, ","), "log": filepath.Join(o.Logs, name+".log"),
 		"minutes": strconv.Itoa(int(limit/time.Minute) + 1), "seconds": strconv.Itoa(int(limit/time.Second) + 1),
 	}
-	command := []string{o.Program, "exec-action", j.parcel.Action(), "--remote", o.Address}
+	command := []string{o.Program, "exec-action", action, "--remote", o.Address}
 	for i := range command {
 		command[i] = quote(command[i])
 	}
@@ -195,7 +207,7 @@ func (j *job) handIn(ctx context.Context) error {
 		return j.r.open(j.inv, &executor.NotStarted{Err: err})
 	}
 	if j.inv.Placed == nil && j.inv.Place != nil {
-		at := cache.Placed{Remote: j.r.o.Remote, Action: j.parcel.Action(), Handle: j.words["name"]}
+		at := cache.Placed{Remote: j.r.o.Remote, Action: j.parcel.Action(), Handle: j.words["name"], At: j.r.o.At}
 		if err := j.inv.Place(at); err != nil {
 			return &executor.NotStarted{Err: err}
 		}

@@ -3,6 +3,7 @@ package workertest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -50,14 +51,37 @@ func (w *Worker) execute(ctx context.Context, req *repb.ExecuteRequest, log io.W
 	var all strings.Builder
 	out := io.MultiWriter(&all, log)
 	run.Stdout, run.Stderr = out, out
-	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGKILL) }
+	run.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	run.Cancel = func() error { return killSession(run.Process.Pid) }
 	run.WaitDelay = time.Second
 	var exit *exec.ExitError
 	if err := run.Run(); err != nil && !errors.As(err, &exit) {
 		return nil, err
 	}
 	return m.collect(&cmd, all.String(), run.ProcessState.ExitCode())
+}
+
+// killSession kills the processes of a session, as a container ends: some are in process groups of their own.
+func killSession(id int) error {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return err
+	}
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it ended
+		}
+		var state string
+		var pid, parent, group, session int
+		text := string(b)
+		fmt.Sscan(text, &pid)
+		fmt.Sscan(text[strings.LastIndexByte(text, ')')+1:], &state, &parent, &group, &session)
+		if session == id {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
+	return nil
 }
 
 // machine is where one action runs.
