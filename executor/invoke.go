@@ -274,8 +274,13 @@ func (d *Decider) readEnd(adapter string, c cache.Captured) agent.End {
 			e.Usage = e.Files[o.Name]
 		}
 	}
-	return driver.Read(e)
+	end := driver.Read(e)
+	end.Usage.Model, end.Usage.Session = nameSaid(end.Usage.Model), nameSaid(end.Usage.Session)
+	return end
 }
+
+// nameOf bounds a name that a program reports: it is kept for ever, and shown.
+func nameSaid(s string) string { return event.Plain(agent.OneLine(s)) }
 
 // SalvagedUsage reads what an attempt of a dead build used from what is left of it, whichever campaign ran it.
 // The prices are those of this campaign.

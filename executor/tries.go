@@ -80,6 +80,9 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	s.takeGood(inst.Profile, at.Outcome)
 	n.result.Ordinal, n.result.Outcome, n.result.Message = at.Ordinal, at.Outcome, at.Message
 	n.result.Warnings = m.verdict.Warnings
+	if m.end.Warning != "" {
+		n.result.Warnings = append(slices.Clone(n.result.Warnings), event.PlainText(m.end.Warning))
+	}
 	if m.undeclared != "" {
 		n.result.Warnings = append(slices.Clone(n.result.Warnings),
 			fmt.Sprintf("%s (`ufbuild show %s@%d --leftovers` lists them)", m.undeclared, inst.Address, s.number(m.id)))

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"fmt"
+	"math/big"
 	"regexp"
 	"slices"
 	"time"
@@ -84,7 +86,8 @@ func (l *loader) loadBudget(s *scope, n *node) Budget {
 	if b == nil {
 		return Budget{}
 	}
-	return Budget{USD: l.wantFloat(s, l.planned(b, "usd")), Tokens: l.wantInt(s, l.planned(b, "tokens"), 0, 0, maxCount, "UF2110")}
+	usd, tokens := l.planned(b, "usd"), l.planned(b, "tokens")
+	return Budget{USD: l.dollars(usd, "budget.usd", l.wantNumber(s, usd)), Tokens: l.tokens(tokens, "budget.tokens", l.wantNumber(s, tokens))}
 }
 
 func (l *loader) loadPrices(s *scope, a *argument) map[string]Price {
@@ -98,20 +101,24 @@ func (l *loader) loadPrices(s *scope, a *argument) map[string]Price {
 	prices := map[string]Price{}
 	for it := v.ElementIterator(); it.Next(); {
 		k, e := it.Element()
-		prices[k.AsString()] = Price{Input: numberAttr(e, "input"), Cached: numberAttr(e, "cached"), Output: numberAttr(e, "output")}
+		each := func(name string) float64 {
+			return l.price(a, fmt.Sprintf("prices[%q].%s", k.AsString(), name), attrOf(e, name))
+		}
+		prices[k.AsString()] = Price{Input: each("input"), Cached: each("cached"), Output: each("output")}
 	}
 	return prices
 }
 
-func numberAttr(v cty.Value, name string) float64 {
-	if v.IsNull() {
+// price takes dollars for a million tokens, which may be none.
+func (l *loader) price(a *argument, name string, n *big.Float) float64 {
+	if n == nil {
 		return 0
 	}
-	n := v.GetAttr(name)
-	if n.IsNull() || !n.IsKnown() {
+	f, _ := n.Float64()
+	if f < 0 || f > maxDollars {
+		l.error("UF2110", a.place, "%s is %s; a price is a number of dollars, 0 or above.", name, n.Text('g', 17))
 		return 0
 	}
-	f, _ := n.AsBigFloat().Float64()
 	return f
 }
 

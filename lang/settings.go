@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"math/big"
 	"slices"
 	"time"
 
@@ -64,12 +65,50 @@ func (l *loader) wantBudget(s *scope, a *argument) (all, each Budget) {
 	if !ok {
 		return all, each
 	}
-	all = Budget{USD: numberAttr(v, "usd"), Tokens: int64(numberAttr(v, "tokens"))}
-	each = Budget{USD: numberAttr(v, "attempt_usd"), Tokens: int64(numberAttr(v, "attempt_tokens"))}
-	if min(all.USD, each.USD) < 0 || min(all.Tokens, each.Tokens) < 0 {
-		l.error("UF2110", a.place, "budget must not be negative.")
-	}
+	all = Budget{USD: l.dollars(a, "budget.usd", attrOf(v, "usd")), Tokens: l.tokens(a, "budget.tokens", attrOf(v, "tokens"))}
+	each = Budget{USD: l.dollars(a, "budget.attempt_usd", attrOf(v, "attempt_usd")), Tokens: l.tokens(a, "budget.attempt_tokens", attrOf(v, "attempt_tokens"))}
 	return all, each
+}
+
+// attrOf is a number of an object, nil when it is not set or not known yet.
+func attrOf(v cty.Value, name string) *big.Float {
+	if v.IsNull() {
+		return nil
+	}
+	n := v.GetAttr(name)
+	if n.IsNull() || !n.IsKnown() {
+		return nil
+	}
+	return n.AsBigFloat()
+}
+
+// maxDollars is more than there are.
+const maxDollars = 1e12
+
+// dollars and tokens take a ceiling that argument a sets under a name. 0 would be none, and who writes it wants to spend nothing.
+func (l *loader) dollars(a *argument, name string, n *big.Float) float64 {
+	if n == nil {
+		return 0
+	}
+	f, _ := n.Float64()
+	if f <= 0 || f > maxDollars {
+		l.error("UF2110", a.place, "%s is %s; a ceiling is a number of dollars above 0.", name, n.Text('g', 17)).hint("Leave it out for none.")
+		return 0
+	}
+	return f
+}
+
+func (l *loader) tokens(a *argument, name string, n *big.Float) int64 {
+	if n == nil {
+		return 0
+	}
+	i, _ := n.Int64()
+	if !n.IsInt() || i < 1 || i > maxCount {
+		l.error("UF2110", a.place, "%s is %s; a ceiling is a whole number of tokens between 1 and %d.", name, n.Text('g', 17), maxCount).
+			hint("Leave it out for none.")
+		return 0
+	}
+	return i
 }
 
 // declaredName evaluates an argument that refers to a declaration of a kind, directly or through a

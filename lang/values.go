@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -174,17 +175,13 @@ func (l *loader) wantInt(s *scope, a *argument, fallback, low, high int64, code 
 	return n
 }
 
-func (l *loader) wantFloat(s *scope, a *argument) float64 {
+// wantNumber returns a number, nil when it is not set.
+func (l *loader) wantNumber(s *scope, a *argument) *big.Float {
 	v, ok := l.wanted(s, a, cty.Number, "a number")
 	if !ok {
-		return 0
+		return nil
 	}
-	f, _ := v.AsBigFloat().Float64()
-	if f < 0 {
-		l.error("UF2110", a.place, "%s must not be negative.", a.name)
-		return 0
-	}
-	return f
+	return v.AsBigFloat()
 }
 
 // wantStrings returns the elements of a list of strings, and for each the range to blame.

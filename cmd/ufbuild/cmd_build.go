@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +56,7 @@ func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs.BoolVar(&f.keepWorkspaces, "keep-workspaces", false, "keep the directories of attempts")
 	fs.BoolVar(&f.requireComplete, "require-complete", false, "exit 1 when any instance is missing")
 	fs.DurationVar(&f.grace, "grace", 10*time.Second, "`TIME` between SIGINT and SIGKILL when a build is stopped, such as 30s")
-	fs.Float64Var(&f.budget, "budget", 0, "start nothing paid above this many `USD`, counted since all was fresh")
+	fs.Var((*ceiling)(&f.budget), "budget", "start nothing paid above this many `USD`, counted since all was fresh")
 	fs.StringVar(&f.logs, "logs", "errors", "what of the tasks' output to show, `MODE`: full, new, errors or none")
 	fs.StringVar(&f.events, "events", "", "write every event to `FILE`, one JSON document a line; - is standard output")
 	fs.StringVar(&f.trace, "trace", "", "write a trace to `FILE`, which ui.perfetto.dev and chrome://tracing open")
@@ -67,21 +69,38 @@ func (f *buildFlags) listened() bool {
 	return f.events != "" || f.trace != "" || f.summary != "" || f.logs == "full"
 }
 
+// ceiling is a number of dollars that a flag sets; 0 is none, which nobody can ask for: who writes 0 wants to spend nothing.
+type ceiling float64
+
+// String implements pflag.Value.
+func (c *ceiling) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*c), 'g', -1, 64)
+}
+
+// Type implements pflag.Value.
+func (c *ceiling) Type() string { return "float" }
+
+// Set implements pflag.Value.
+func (c *ceiling) Set(text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(f) || math.IsInf(f, 0):
+		return errors.New("want a number, such as 2.5")
+	case f <= 0:
+		return errors.New("a ceiling is above 0; without the flag there is none")
+	}
+	*c = ceiling(f)
+	return nil
+}
+
 func (f *buildFlags) check() error {
 	if f.jobs < 1 {
 		return usageErrorf("--jobs %d: at least one attempt must be allowed to run", f.jobs)
 	}
-	if err := checkCeiling(f.budget); err != nil {
-		return err
-	}
 	return oneOf("logs", f.logs, "full", "new", "errors", "none")
-}
-
-func checkCeiling(usd float64) error {
-	if usd < 0 {
-		return usageErrorf("--budget %g: a ceiling is not negative", usd)
-	}
-	return nil
 }
 
 func (a *app) buildCommand() *cobra.Command {

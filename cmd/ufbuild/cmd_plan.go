@@ -38,16 +38,13 @@ as build, writes nothing and starts nothing, and works while a build runs. --onl
 			if err := p.check(targets); err != nil {
 				return err
 			}
-			if err := checkCeiling(budget); err != nil {
-				return err
-			}
 			return a.runPlan(targets, p, r, detailed, budget)
 		},
 	}
 	p.bind(a, cmd)
 	a.bindWarnings(cmd)
 	r.bind(cmd)
-	cmd.Flags().Float64Var(&budget, "budget", 0, "say what would not start with this ceiling, `USD`")
+	cmd.Flags().Var((*ceiling)(&budget), "budget", "say what would not start with this ceiling, `USD`")
 	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "exit 7 when a build would run something")
 	return cmd
 }

@@ -317,7 +317,9 @@ func retryPrice(inv executor.Invalidation) string {
 	cost := newCostSum()
 	for _, n := range inv.Nodes {
 		total += n.Duration
-		cost.add(n.Usage.CostUSD, n.Selected > 0 && n.Kind == lang.Prompt)
+		if n.Selected > 0 && n.Kind == lang.Prompt {
+			cost.addUsage(n.Usage)
+		}
 	}
 	return fmt.Sprintf("%s, %s and %s last time", ui.Count(len(inv.Listed()), "task"), ui.Duration(total), cost)
 }
@@ -339,7 +341,11 @@ func tookWords(n executor.InvalidatedNode) string {
 	case n.Selected == 0:
 		return "nothing selected"
 	}
-	return spentWords(n.Duration, n.Usage.CostUSD)
+	words := spentWords(n.Duration, n.Usage.CostUSD)
+	if n.Usage.AtLeast && n.Usage.CostUSD != nil {
+		words += "+"
+	}
+	return words
 }
 
 // confirm asks on a terminal and needs --yes elsewhere.

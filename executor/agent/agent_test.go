@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,10 +29,14 @@ func TestParseUsage(t *testing.T) {
 		"too many":            {in: `{"input_tokens":1e30}`},
 		"several add up": {in: "{\"input_tokens\":1,\"cost_usd\":1,\"model\":\"a\"}\n{\"input_tokens\":2,\"model\":\"b\"}",
 			want: cache.Usage{InputTokens: ptr[int64](3), CostUSD: ptr(1.0), AtLeast: true, Model: "b"}},
-		"absurd":                     {in: `{"cost_usd":1e308}{"cost_usd":1e308}`},
-		"a lie does not undo a word": {in: `{"cost_usd":10}{"cost_usd":-9}`, want: cache.Usage{CostUSD: ptr(10.0), AtLeast: true}},
-		"cut short":                  {in: `{"cost_usd":60}{"cost_usd":4`, bad: true, want: cache.Usage{CostUSD: ptr(60.0), AtLeast: true}},
-		"no object":                  {in: `[1]`, bad: true, want: cache.Usage{AtLeast: true}},
+		"absurd":                          {in: `{"cost_usd":1e308}{"cost_usd":1e308}`},
+		"a lie does not undo a word":      {in: `{"cost_usd":10}{"cost_usd":-9}`, want: cache.Usage{CostUSD: ptr(10.0), AtLeast: true}},
+		"cut short":                       {in: `{"cost_usd":60}{"cost_usd":4`, bad: true, want: cache.Usage{CostUSD: ptr(60.0), AtLeast: true}},
+		"what is no number hides nothing": {in: `{"input_tokens":"many","cached_tokens":{},"output_tokens":1e999,"cost_usd":"1.5"}`, want: cache.Usage{CostUSD: ptr(1.5)}},
+		"what is no name hides nothing":   {in: `{"model":5,"cost_usd":2}{"cost_usd":1}`, bad: true, want: cache.Usage{CostUSD: ptr(3.0), AtLeast: true}},
+		"sums stay numbers": {in: strings.Repeat(`{"input_tokens":8e12,"output_tokens":1,"cost_usd":1e12}`, 2000),
+			want: cache.Usage{InputTokens: ptr[int64](1 << 43), OutputTokens: ptr[int64](2000), CostUSD: ptr(1e12)}},
+		"no object": {in: `[1]`, bad: true, want: cache.Usage{AtLeast: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := agent.ParseUsage([]byte(tt.in))

@@ -45,6 +45,14 @@ func Prose(log []byte) []byte {
 	return out
 }
 
+// Status reads an HTTP status that a program reports; 0 for none.
+func Status(n *Number) int {
+	if n == nil || !(*n >= 100 && *n < 1000) {
+		return 0
+	}
+	return int(*n)
+}
+
 // FromStatus returns the class of an HTTP status that a program reports as its error; ok is false
 // for one that says nothing about the account.
 func FromStatus(status int) (c Class, ok bool) {

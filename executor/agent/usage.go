@@ -3,24 +3,42 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
 )
 
+// Number is a number in what a program reports. What is none, or too large for one, is no number and no error: it is not
+// to hide what stands beside it.
+type Number float64
+
+// UnmarshalJSON implements json.Unmarshaler. A number in quotes counts.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil {
+		f = math.NaN()
+	}
+	*n = Number(f)
+	return nil
+}
+
 // usageRecord is one record of a usage file. Every field may be missing.
 type usageRecord struct {
-	InputTokens  *float64 `json:"input_tokens"`
-	CachedTokens *float64 `json:"cached_tokens"`
-	OutputTokens *float64 `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"`
-	Model        string   `json:"model"`
-	Session      string   `json:"session"`
+	InputTokens  *Number `json:"input_tokens"`
+	CachedTokens *Number `json:"cached_tokens"`
+	OutputTokens *Number `json:"output_tokens"`
+	CostUSD      *Number `json:"cost_usd"`
+	Model        string  `json:"model"`
+	Session      string  `json:"session"`
 }
 
 // ParseUsage reads what a program wrote to UsagePath: one JSON object, or several one after the
-// other, which add up. A number that one of them lacks, or that is negative or absurd, is unknown in the
+// other, which add up. A number that one of them lacks, or that is negative, absurd or none, is unknown in the
 // sum, but for money: see Add. The error is for a warning; the usage beside it is what stands before the trouble, a lower bound:
 // money that was reported stays reported.
 func ParseUsage(b []byte) (cache.Usage, error) {
@@ -43,12 +61,19 @@ func UsageSoFar(b []byte) cache.Usage {
 func parseUsage(b []byte) (cache.Usage, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	var sum cache.Usage
+	var trouble error
 	for n := 0; ; n++ {
 		var r usageRecord
-		if err := dec.Decode(&r); err == io.EOF {
-			return sum, nil
-		} else if err != nil {
-			return sum, fmt.Errorf("read usage file: %w", err)
+		err := dec.Decode(&r)
+		if err == io.EOF {
+			return sum, trouble
+		}
+		var other *json.UnmarshalTypeError // the rest of the record was read
+		if err != nil && trouble == nil {
+			trouble = fmt.Errorf("read usage file: %w", err)
+		}
+		if err != nil && !errors.As(err, &other) {
+			return sum, trouble
 		}
 		u := r.usage()
 		if n > 0 {
@@ -72,23 +97,25 @@ func (r usageRecord) usage() cache.Usage {
 const maxCost = 1e12
 
 // Cost takes a number of dollars that a program reported; nil when it is missing or no amount of money.
-func Cost(f *float64) *float64 {
-	if f == nil || !(*f >= 0 && *f <= maxCost) {
+func Cost(n *Number) *float64 {
+	if n == nil || !(*n >= 0 && *n <= maxCost) {
 		return nil
 	}
-	return f
+	f := float64(*n)
+	return &f
 }
 
-// maxCount is where a double stops counting in ones; no attempt uses that many tokens.
-const maxCount = 1 << 53
+// maxCount is more tokens than an attempt can use: nine million million. A ledger of a million attempts that say so
+// can still be added up.
+const maxCount = 1 << 43
 
-// Count turns a JSON number into a count of tokens; nil when it is missing or no count.
-func Count(f *float64) *int64 {
-	if f == nil || !(*f >= 0 && *f <= maxCount) {
+// Count turns a number into a count of tokens; nil when it is missing or no count.
+func Count(n *Number) *int64 {
+	if n == nil || !(*n >= 0 && *n <= maxCount) {
 		return nil
 	}
-	n := int64(*f)
-	return &n
+	i := int64(*n)
+	return &i
 }
 
 // Add returns the usage of two calls of one attempt. Tokens that one of them lacks are unknown in the sum; of
@@ -96,16 +123,16 @@ func Count(f *float64) *int64 {
 // them.
 func Add(a, b cache.Usage) cache.Usage {
 	sum := cache.Usage{
-		InputTokens:  addPtr(a.InputTokens, b.InputTokens),
-		CachedTokens: addPtr(a.CachedTokens, b.CachedTokens),
-		OutputTokens: addPtr(a.OutputTokens, b.OutputTokens),
+		InputTokens:  addPtr(a.InputTokens, b.InputTokens, maxCount),
+		CachedTokens: addPtr(a.CachedTokens, b.CachedTokens, maxCount),
+		OutputTokens: addPtr(a.OutputTokens, b.OutputTokens, maxCount),
 		Model:        a.Model,
 		Session:      a.Session,
 		AtLeast:      a.AtLeast || b.AtLeast,
 	}
 	switch {
 	case a.CostUSD != nil && b.CostUSD != nil:
-		sum.CostUSD = addPtr(a.CostUSD, b.CostUSD)
+		sum.CostUSD = addPtr(a.CostUSD, b.CostUSD, maxCost)
 	case a.CostUSD != nil:
 		sum.CostUSD, sum.AtLeast = a.CostUSD, true
 	case b.CostUSD != nil:
@@ -120,10 +147,11 @@ func Add(a, b cache.Usage) cache.Usage {
 	return sum
 }
 
-func addPtr[N int64 | float64](a, b *N) *N {
+// addPtr adds up to a limit, at which a sum stays.
+func addPtr[N int64 | float64](a, b *N, limit N) *N {
 	if a == nil || b == nil {
 		return nil
 	}
-	n := *a + *b
+	n := min(*a+*b, limit)
 	return &n
 }

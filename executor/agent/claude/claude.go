@@ -43,18 +43,18 @@ func (Driver) Start(s agent.Start) (agent.Command, error) {
 
 // line is what is read of a line of the stream.
 type line struct {
-	Type       string   `json:"type"`
-	Subtype    string   `json:"subtype"`
-	Session    string   `json:"session_id"`
-	Model      string   `json:"model"` // of system init
-	IsError    bool     `json:"is_error"`
-	Status     int      `json:"api_error_status"`
-	NumTurns   *int     `json:"num_turns"`
-	Result     string   `json:"result"`
-	Errors     []string `json:"errors"`
-	StopReason string   `json:"stop_reason"`
-	CostUSD    *float64 `json:"total_cost_usd"`
-	Usage      *usage   `json:"usage"`
+	Type       string        `json:"type"`
+	Subtype    string        `json:"subtype"`
+	Session    string        `json:"session_id"`
+	Model      string        `json:"model"` // of system init
+	IsError    bool          `json:"is_error"`
+	Status     *agent.Number `json:"api_error_status"`
+	NumTurns   *agent.Number `json:"num_turns"`
+	Result     string        `json:"result"`
+	Errors     []string      `json:"errors"`
+	StopReason string        `json:"stop_reason"`
+	CostUSD    *agent.Number `json:"total_cost_usd"`
+	Usage      *usage        `json:"usage"`
 	Message    struct {
 		ID    string `json:"id"`
 		Usage *usage `json:"usage"`
@@ -62,10 +62,10 @@ type line struct {
 }
 
 type usage struct {
-	Input      *float64 `json:"input_tokens"`
-	CacheWrite *float64 `json:"cache_creation_input_tokens"`
-	CacheRead  *float64 `json:"cache_read_input_tokens"`
-	Output     *float64 `json:"output_tokens"`
+	Input      *agent.Number `json:"input_tokens"`
+	CacheWrite *agent.Number `json:"cache_creation_input_tokens"`
+	CacheRead  *agent.Number `json:"cache_read_input_tokens"`
+	Output     *agent.Number `json:"output_tokens"`
 }
 
 // stream is what is kept of all lines.
@@ -115,8 +115,22 @@ func (s *stream) Line(b []byte) {
 			s.calls[l.Message.ID] = l.Message.Usage
 		}
 	case "result":
-		s.result = &l
+		s.takeResult(&l)
 	}
+}
+
+// takeResult takes the last result for what the program says in the end. What it does not say of money and tokens, one
+// before it said.
+func (s *stream) takeResult(l *line) {
+	if was := s.result; was != nil {
+		if agent.Cost(l.CostUSD) == nil {
+			l.CostUSD = was.CostUSD
+		}
+		if l.Usage == nil {
+			l.Usage = was.Usage
+		}
+	}
+	s.result = l
 }
 
 func (s *stream) class(e agent.Ended) agent.End {
@@ -129,7 +143,7 @@ func (s *stream) class(e agent.Ended) agent.End {
 	case r.Subtype == "error_max_budget_usd":
 		return agent.End{Class: agent.OverBudget, Message: agent.OneLine(r.words())}
 	case r.IsError:
-		return agent.Blame(r.words(), r.Status, e.Now)
+		return agent.Blame(r.words(), agent.Status(r.Status), e.Now)
 	case r.Subtype != "success":
 		return agent.End{Class: agent.Failed, Message: agent.OneLine(r.words())}
 	case r.NumTurns != nil && *r.NumTurns == 0:
@@ -203,7 +217,7 @@ func (u *usage) read() cache.Usage {
 		return cache.Usage{}
 	}
 	input := agent.Count(u.Input)
-	for _, part := range []*float64{u.CacheWrite, u.CacheRead} {
+	for _, part := range []*agent.Number{u.CacheWrite, u.CacheRead} {
 		if n := agent.Count(part); n != nil && input != nil {
 			*input += *n
 		}

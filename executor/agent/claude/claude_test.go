@@ -44,6 +44,28 @@ func TestStreams(t *testing.T) {
 	})
 }
 
+// TestOddResults wants money that was named to count, whatever stands beside it or comes after it.
+func TestOddResults(t *testing.T) {
+	const good = `{"type":"result","subtype":"success","num_turns":2,"result":"done","total_cost_usd":5,"usage":{"input_tokens":7,"output_tokens":2}}` + "\n"
+	cost := 5.0
+	for name, log := range map[string]string{
+		"one":                         good,
+		"no newline":                  good[:len(good)-1],
+		"a later one without money":   good + `{"type":"result","subtype":"success","num_turns":1,"result":"more"}`,
+		"a later one with absurd":     good + `{"type":"result","subtype":"success","result":"more","total_cost_usd":-3}`,
+		"numbers that are none":       `{"type":"result","subtype":"success","num_turns":"two","api_error_status":[],"result":"done","total_cost_usd":5,"usage":{"input_tokens":7,"output_tokens":2,"cache_read_input_tokens":1e999}}`,
+		"followed by one that is cut": good + `{"type":"result","subtype":"success","result":"mo`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			end := claude.Driver{}.Read(agent.Ended{Log: []byte(log)})
+			require.Equal(t, agent.OK.String(), end.Class.String(), end.Message)
+			require.Equal(t, &cost, end.Usage.CostUSD)
+			require.EqualValues(t, 7, *end.Usage.InputTokens)
+			require.EqualValues(t, 2, *end.Usage.OutputTokens)
+		})
+	}
+}
+
 func FuzzRead(f *testing.F) { agenttest.Fuzz(f, claude.Driver{}) }
 
 func TestStart(t *testing.T) {

@@ -51,9 +51,9 @@ type line struct {
 }
 
 type usage struct {
-	Input  *float64 `json:"input_tokens"`
-	Cached *float64 `json:"cached_input_tokens"`
-	Output *float64 `json:"output_tokens"`
+	Input  *agent.Number `json:"input_tokens"`
+	Cached *agent.Number `json:"cached_input_tokens"`
+	Output *agent.Number `json:"output_tokens"`
 }
 
 // stream is what is kept of all lines.

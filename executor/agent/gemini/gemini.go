@@ -58,10 +58,10 @@ type document struct {
 }
 
 type tokens struct {
-	Prompt     *float64 `json:"prompt"` // includes what was cached
-	Cached     *float64 `json:"cached"`
-	Candidates *float64 `json:"candidates"`
-	Thoughts   *float64 `json:"thoughts"`
+	Prompt     *agent.Number `json:"prompt"` // includes what was cached
+	Cached     *agent.Number `json:"cached"`
+	Candidates *agent.Number `json:"candidates"`
+	Thoughts   *agent.Number `json:"thoughts"`
 }
 
 // exitAuth is how the program exits, and what its error code is, when it cannot log in.

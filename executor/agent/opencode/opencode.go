@@ -37,20 +37,20 @@ type line struct {
 	Type    string `json:"type"`
 	Session string `json:"sessionID"`
 	Part    struct {
-		Text   string   `json:"text"`
-		Cost   *float64 `json:"cost"`
-		Tokens *tokens  `json:"tokens"`
+		Text   string        `json:"text"`
+		Cost   *agent.Number `json:"cost"`
+		Tokens *tokens       `json:"tokens"`
 	} `json:"part"`
 	Error *fault `json:"error"`
 }
 
 type tokens struct {
-	Input     *float64 `json:"input"`
-	Output    *float64 `json:"output"`
-	Reasoning *float64 `json:"reasoning"`
+	Input     *agent.Number `json:"input"`
+	Output    *agent.Number `json:"output"`
+	Reasoning *agent.Number `json:"reasoning"`
 	Cache     struct {
-		Read  *float64 `json:"read"`
-		Write *float64 `json:"write"`
+		Read  *agent.Number `json:"read"`
+		Write *agent.Number `json:"write"`
 	} `json:"cache"`
 }
 
@@ -58,7 +58,7 @@ type fault struct {
 	Name string `json:"name"`
 	Data struct {
 		Message string            `json:"message"`
-		Status  int               `json:"statusCode"`
+		Status  *agent.Number     `json:"statusCode"`
 		Body    string            `json:"responseBody"`
 		Headers map[string]string `json:"responseHeaders"`
 	} `json:"data"`
@@ -139,7 +139,7 @@ func (s *stream) class(e agent.Ended) agent.End {
 // blame classifies by message, body and status, and says the message.
 func (f *fault) blame(e agent.Ended) agent.End {
 	text := f.Data.Message + "\n" + f.Data.Body
-	end := agent.Blame(text, f.Data.Status, e.Now)
+	end := agent.Blame(text, agent.Status(f.Data.Status), e.Now)
 	end.Message = agent.OneLine(f.Name + ": " + f.Data.Message)
 	if seconds, err := strconv.Atoi(f.Data.Headers["retry-after"]); err == nil && end.Class == agent.RateLimited && end.Wait == 0 {
 		end.Wait = agent.Wait("retry-after: "+strconv.Itoa(seconds), e.Now)
@@ -160,7 +160,7 @@ func (l *line) usage() cache.Usage {
 }
 
 // total adds details to a count; a detail that is missing adds nothing.
-func total(count *float64, details ...*float64) *int64 {
+func total(count *agent.Number, details ...*agent.Number) *int64 {
 	sum := agent.Count(count)
 	for _, d := range details {
 		if n := agent.Count(d); n != nil && sum != nil {

@@ -64,7 +64,7 @@ task "q" {
   prompt_text = "x"
   profile     = pool.fuzzer
 }
-# want UF2110 @ 4:11 "usd must not be negative."
+# want UF2110 @ 4:11 "budget.usd is -1; a ceiling is a number of dollars above 0."
 # want UF7004 @ 11:11 "slots is 0; it must be a whole number between 1 and 10000."
 # want UF7201 @ 15:15 ""A-B" is not the name of an environment variable."
 # want UF2110 @ 16:14 "version is "latest"; it must be "record" or "key"."
