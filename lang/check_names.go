@@ -196,8 +196,12 @@ func (l *loader) unnamed(u *use) {
 	l.error("UF2003", u.place, "A %s is referred to by name, as in %s.NAME.", kindOfRoot(u.root), u.root)
 }
 
-// unknownReference reports a name that nothing declares; name is the range of the name alone.
+// unknownReference reports a name that nothing declares; name is the range of the name alone. What is declared under a name
+// that was refused was reported there.
 func (l *loader) unknownReference(root, name string, whole, nameOnly hcl.Range) {
+	if r := l.decl.kinds[kindOfRoot(root)]; r != nil && r.refused[name] {
+		return
+	}
 	d := l.error("UF2002", whole, "No %s named %q is declared.", kindOfRoot(root), name)
 	if other := l.rootOf(name); other != "" && other != root {
 		d.Hint = "There is " + other + "." + name + "."

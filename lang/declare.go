@@ -8,10 +8,11 @@ import (
 
 // registry holds the declarations of one kind, in order of file name and position.
 type registry struct {
-	list   []*node
-	byName map[string]*node
-	used   map[string]bool
-	others []string // names of what was left out of this load
+	list    []*node
+	byName  map[string]*node
+	used    map[string]bool
+	refused map[string]bool // names that no declaration may have, reported where they stand
+	others  []string        // names of what was left out of this load
 
 	compared int // names handed out by names so far
 }
@@ -60,7 +61,7 @@ var declaredKinds = []string{"variable", "preset", "agent", "profile", "pool", "
 func newDeclarations() *declarations {
 	d := &declarations{locals: map[string]*localDef{}, kinds: map[string]*registry{}}
 	for _, k := range declaredKinds {
-		d.kinds[k] = &registry{byName: map[string]*node{}, used: map[string]bool{}}
+		d.kinds[k] = &registry{byName: map[string]*node{}, used: map[string]bool{}, refused: map[string]bool{}}
 	}
 	return d
 }
@@ -107,6 +108,7 @@ func (l *loader) declareNamed(n *node) {
 	kind := n.schema.Name
 	r := l.decl.kinds[kind]
 	if !l.nameOK(kind, n.name, n.label) {
+		r.refused[n.name] = true
 		return
 	}
 	if old, ok := r.byName[n.name]; ok {

@@ -173,7 +173,11 @@ func (l *loader) checkTaskNames(d *taskDef) {
 	p := site{kind: inTask, task: d}
 	for _, a := range d.node.args {
 		if a.spec.Phase != Static {
-			l.checkNames(a.expression, p)
+			where := p
+			if a.name == "prompt_text" {
+				where.kind = inPrompt
+			}
+			l.checkNames(a.expression, where)
 		}
 	}
 	for _, b := range d.node.blocks {

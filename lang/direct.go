@@ -80,7 +80,8 @@ func (l *loader) readDirect(d *direct, arg string, t *hclsyntax.ScopeTraversalEx
 		return false
 	}
 	if !containsString(kinds, d.root) {
-		l.error("UF2005", e.Range(), "%s takes %s, not %s.", arg, kindsText(kinds), articled(kindOfRoot(d.root)))
+		l.error("UF2005", e.Range(), "%s takes %s, not %s.", arg, kindsText(kinds), articled(kindOfRoot(d.root))).
+			hint("Refer to one as in %s.NAME.", kinds[0])
 		return false
 	}
 	if !l.isDeclared(d.root, d.name) {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -52,7 +54,34 @@ func (a *app) printVars(rows []varRow) error {
 		if origin == "" {
 			origin = "not set"
 		}
-		cells = append(cells, []string{r.Name, r.Type, r.Value, origin, r.Description})
+		cells = append(cells, []string{r.Name, r.Type, onOneLine(r.Value), origin, r.Description})
 	}
 	return a.outTerm.Table(a.out, []string{"NAME", "TYPE", "VALUE", "FROM", "DESCRIPTION"}, cells)
+}
+
+// aligned is the name in a line of an object, with the blanks that set its value below the others.
+var aligned = regexp.MustCompile(`^([^ "]+|"[^"]*") +=`)
+
+// onOneLine writes a value of the language, whose strings have their line breaks escaped, as a cell of a table.
+func onOneLine(value string) string {
+	if strings.Contains(value, "<<") {
+		return value // a text of lines
+	}
+	var b strings.Builder
+	open := true // nothing to separate from
+	for line := range strings.Lines(value) {
+		line = aligned.ReplaceAllString(strings.TrimSpace(line), "$1 =")
+		switch closes := strings.HasPrefix(line, "}") || strings.HasPrefix(line, "]"); {
+		case b.Len() == 0:
+		case closes || open:
+			b.WriteString(" ")
+		case !strings.HasSuffix(b.String(), ","):
+			b.WriteString(", ")
+		default:
+			b.WriteString(" ")
+		}
+		b.WriteString(line)
+		open = strings.HasSuffix(line, "{") || strings.HasSuffix(line, "[")
+	}
+	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,12 +60,14 @@ func (a *app) loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
 	tendHeap(a.getenv("GOGC"))
 	c, found := lang.Load(o)
 	ds = append(ds, found...)
-	room := "graph"
-	if found.HasErrors() {
-		room = "" // what is missing in the graph may follow from them
-	}
+	broken := found.HasErrors()
 	g, found := graph.Build(c)
-	ds = append(ds, c.Unignored(found, room)...)
+	if broken { // what is missing in the graph may follow from that
+		found = slices.DeleteFunc(found, func(d lang.Diagnostic) bool { return d.Severity == lang.Warning })
+	} else {
+		found = c.Unignored(found, "graph")
+	}
+	ds = append(ds, found...)
 	ds.Sort()
 	return &loaded{campaign: c, graph: g, problems: ds}
 }
