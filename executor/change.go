@@ -3,6 +3,8 @@ package executor
 import (
 	"strconv"
 	"strings"
+
+	"github.com/ufbuild/ufbuild/lang/edits"
 )
 
 // Op says what happened to a line.
@@ -45,9 +47,7 @@ func firstQuoted(line string) string {
 // DiffManifests returns what differs between two manifests, in the order of the newer one. inflows are those of the
 // newer one, to say what its numbers stand for.
 func DiffManifests(older, newer []byte, inflows []Inflow) []Change {
-	a, b := manifestLines(older), manifestLines(newer)
-	a, b = trimCommon(a, b)
-	return nameInflows(pairUp(diffLines(a, b)), inflows)
+	return nameInflows(pairUp(edits.Between(manifestLines(older), manifestLines(newer))), inflows)
 }
 
 type manifestLine struct {
@@ -71,92 +71,20 @@ func manifestLines(m []byte) []manifestLine {
 	return out
 }
 
-// trimCommon drops the equal lines at both ends, which is most of two manifests.
-func trimCommon(a, b []manifestLine) ([]manifestLine, []manifestLine) {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return a, b
-}
-
-type edit struct {
-	old, new *manifestLine
-}
-
-// maxTable bounds the memory of the comparison; larger differences are shown as all removed and all
-// added.
-const maxTable = 4 << 20
-
-// diffLines returns the edits of a longest common subsequence.
-func diffLines(a, b []manifestLine) []edit {
-	if len(a)*len(b) > maxTable {
-		return replaceAll(a, b)
-	}
-	t := commonTable(a, b)
-	var out []edit
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		switch {
-		case a[i] == b[j]:
-			out = append(out, edit{})
-			i, j = i+1, j+1
-		case t[i+1][j] >= t[i][j+1]:
-			out = append(out, edit{old: &a[i]})
-			i++
-		default:
-			out = append(out, edit{new: &b[j]})
-			j++
-		}
-	}
-	return append(out, replaceAll(a[i:], b[j:])...)
-}
-
-// commonTable[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
-func commonTable(a, b []manifestLine) [][]int32 {
-	t := make([][]int32, len(a)+1)
-	for i := range t {
-		t[i] = make([]int32, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				t[i][j] = t[i+1][j+1] + 1
-			} else {
-				t[i][j] = max(t[i+1][j], t[i][j+1])
-			}
-		}
-	}
-	return t
-}
-
-func replaceAll(a, b []manifestLine) []edit {
-	var out []edit
-	for i := range a {
-		out = append(out, edit{old: &a[i]})
-	}
-	for i := range b {
-		out = append(out, edit{new: &b[i]})
-	}
-	return out
-}
-
 // pairUp joins removed and added lines of one place and one section into replacements.
-func pairUp(edits []edit) []Change {
+func pairUp(script []edits.Edit[manifestLine]) []Change {
 	var out []Change
-	var removed, added []*manifestLine
+	var removed, added []manifestLine
 	flush := func() {
 		out = append(out, pairHunk(removed, added)...)
 		removed, added = nil, nil
 	}
-	for _, e := range edits {
-		switch {
-		case e.old != nil:
-			removed = append(removed, e.old)
-		case e.new != nil:
-			added = append(added, e.new)
+	for _, e := range script {
+		switch e.Op {
+		case edits.Removed:
+			removed = append(removed, e.Item)
+		case edits.Added:
+			added = append(added, e.Item)
 		default:
 			flush()
 		}
@@ -165,7 +93,7 @@ func pairUp(edits []edit) []Change {
 	return out
 }
 
-func pairHunk(removed, added []*manifestLine) []Change {
+func pairHunk(removed, added []manifestLine) []Change {
 	var out []Change
 	used := make([]bool, len(added))
 	for _, r := range removed {
@@ -188,7 +116,7 @@ func pairHunk(removed, added []*manifestLine) []Change {
 
 // sameSubject reports whether an added line replaces a removed one: the same section, and for inputs
 // and variables the same name.
-func sameSubject(a, b *manifestLine) bool {
+func sameSubject(a, b manifestLine) bool {
 	if a.section != b.section || a.text != b.text {
 		return false
 	}

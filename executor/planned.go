@@ -110,15 +110,10 @@ func ownLines(m []byte) []manifestLine {
 }
 
 // without are the lines of a that b does not have.
-func without(a, b []manifestLine) (out []*manifestLine) {
+func without(a, b []manifestLine) []manifestLine {
 	in := make(map[manifestLine]bool, len(b))
 	for _, l := range b {
 		in[l] = true
 	}
-	for i := range a {
-		if !in[a[i]] {
-			out = append(out, &a[i])
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(a), func(l manifestLine) bool { return in[l] })
 }

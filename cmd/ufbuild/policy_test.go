@@ -22,7 +22,8 @@ type room struct {
 // above everything.
 var rooms = []room{
 	{"lang", nil},
-	{"lang/format", []string{"lang"}},
+	{"lang/edits", nil},
+	{"lang/format", []string{"lang", "lang/edits"}},
 	{"lang/prompt", nil},
 	{"lang/importer", []string{"lang", "lang/format"}},
 	{"lang/lsp", []string{"lang", "lang/format"}},
@@ -59,14 +60,14 @@ var rooms = []room{
 	{"cmd/ufbuild", []string{"..."}},
 	{"cmd/ufbuild/internal/editor", []string{"lang", "lang/lsp"}},
 	{"cmd/ufbuild/internal/early", []string{"cache/disk/position", "cache/filelock", "executor/stamp", "executor/watchdog"}},
-	{"cmd/ufbuild/internal/...", []string{"lang", "graph", "cache", "cache/digest", "executor/event", "cmd/ufbuild/internal/..."}},
+	{"cmd/ufbuild/internal/...", []string{"lang", "lang/edits", "graph", "cache", "cache/digest", "executor/event", "cmd/ufbuild/internal/..."}},
 	{"examples/...", nil}, // programs that examples run
 }
 
 // executorCore is what the executor is made of: data and leaves, never a back-end, a concrete store
 // or a concrete agent driver.
 var executorCore = []string{
-	"lang", "lang/prompt", "graph", "cache", "cache/digest", "cache/effect", "cache/filelock",
+	"lang", "lang/edits", "lang/prompt", "graph", "cache", "cache/digest", "cache/effect", "cache/filelock",
 	"executor/agent", "executor/budget", "executor/contract", "executor/event", "executor/journal", "executor/ledger", "executor/pause",
 	"executor/place", "executor/sandbox", "executor/source", "executor/stamp", "executor/workspace",
 }

@@ -3,15 +3,13 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/ufbuild/ufbuild/lang/edits"
 )
 
-const (
-	diffContext = 3 // unchanged lines around a change, as in every unified diff
-
-	// maxEdits bounds the work: beyond it the middle is shown as wholly replaced, which is still true.
-	maxEdits = 2000
-)
+const diffContext = 3 // unchanged lines around a change, as in every unified diff
 
 // Diff returns the change from a to b as a unified diff with the paths a/name and b/name, "" when
 // they are equal.
@@ -26,7 +24,7 @@ func Diff(name string, a, b []byte) string {
 // the files; "" when they are equal.
 func Hunks(a, b []byte) string {
 	var out strings.Builder
-	for _, h := range hunks(edits(diffLines(a), diffLines(b))) {
+	for _, h := range hunks(edits.Between(diffLines(a), diffLines(b))) {
 		h.write(&out)
 	}
 	return out.String()
@@ -41,131 +39,33 @@ func diffLines(b []byte) []string {
 	return lines
 }
 
-// edit is one line of a diff: ' ' kept, '-' removed or '+' added.
-type edit struct {
-	op   byte
-	line string
-}
-
-// edits turns a into b: common ends first, then a shortest script for what is between them.
-func edits(a, b []string) []edit {
-	var head, tail []edit
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		head = append(head, edit{' ', a[0]})
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		tail = append(tail, edit{' ', a[len(a)-1]})
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	out := append(head, middle(a, b)...)
-	for i := len(tail) - 1; i >= 0; i-- {
-		out = append(out, tail[i])
-	}
-	return out
-}
-
-// middle is Myers' greedy algorithm. frontiers[d][k+d] is how far along a the best path with d edits
-// on diagonal k gets.
-func middle(a, b []string) []edit {
-	var frontiers [][]int
-	for d := 0; d <= min(len(a)+len(b), maxEdits); d++ {
-		frontier := make([]int, 2*d+1)
-		for k := -d; k <= d; k += 2 {
-			x := 0
-			if d > 0 {
-				x, _ = step(frontiers[d-1], d, k)
-			}
-			for x < len(a) && x-k < len(b) && x-k >= 0 && a[x] == b[x-k] {
-				x++
-			}
-			frontier[k+d] = x
-			if x >= len(a) && x-k >= len(b) {
-				return backtrack(a, b, append(frontiers, frontier))
-			}
-		}
-		frontiers = append(frontiers, frontier)
-	}
-	return replaced(a, b)
-}
-
-// step returns where on a the path to diagonal k with d edits starts, and the diagonal it comes from.
-func step(last []int, d, k int) (x, from int) {
-	at := func(k int) int { return last[k+d-1] }
-	if k == -d || (k != d && at(k-1) < at(k+1)) {
-		return at(k + 1), k + 1 // a line of b is added
-	}
-	return at(k-1) + 1, k - 1 // a line of a is removed
-}
-
-// backtrack reads the script off the frontiers, from the end.
-func backtrack(a, b []string, frontiers [][]int) []edit {
-	var reversed []edit
-	x, y := len(a), len(b)
-	for d := len(frontiers) - 1; d > 0; d-- {
-		start, from := step(frontiers[d-1], d, x-y)
-		for x > start {
-			x, y = x-1, y-1
-			reversed = append(reversed, edit{' ', a[x]})
-		}
-		if from > x-y {
-			y--
-			reversed = append(reversed, edit{'+', b[y]})
-		} else {
-			x--
-			reversed = append(reversed, edit{'-', a[x]})
-		}
-	}
-	for x > 0 {
-		x--
-		reversed = append(reversed, edit{' ', a[x]})
-	}
-	out := make([]edit, 0, len(reversed))
-	for i := len(reversed) - 1; i >= 0; i-- {
-		out = append(out, reversed[i])
-	}
-	return out
-}
-
-// replaced removes all of a and adds all of b.
-func replaced(a, b []string) []edit {
-	var out []edit
-	for _, l := range a {
-		out = append(out, edit{'-', l})
-	}
-	for _, l := range b {
-		out = append(out, edit{'+', l})
-	}
-	return out
-}
-
 // hunk is a run of changes with their context. The lines are counted from 1.
 type hunk struct {
-	edits        []edit
+	lines        []edits.Edit[string]
 	fromA, fromB int
 }
 
 // hunks cuts the edits into runs whose contexts do not touch.
-func hunks(es []edit) []hunk {
+func hunks(es []edits.Edit[string]) []hunk {
 	var out []hunk
 	lineA, lineB := 1, 1
 	last := -1 // index of the last change in the open hunk
 	for i, e := range es {
-		if e.op != ' ' {
+		if e.Op != edits.Kept {
 			start := max(0, i-diffContext)
 			if last >= 0 && start <= last+diffContext+1 {
 				h := &out[len(out)-1]
-				h.edits = append(h.edits, es[last+1:i+1]...)
+				h.lines = append(h.lines, es[last+1:i+1]...)
 			} else {
 				closeHunk(out, es, last)
-				out = append(out, hunk{append([]edit(nil), es[start:i+1]...), lineA - (i - start), lineB - (i - start)})
+				out = append(out, hunk{slices.Clone(es[start : i+1]), lineA - (i - start), lineB - (i - start)})
 			}
 			last = i
 		}
-		if e.op != '+' {
+		if e.Op != edits.Added {
 			lineA++
 		}
-		if e.op != '-' {
+		if e.Op != edits.Removed {
 			lineB++
 		}
 	}
@@ -174,30 +74,30 @@ func hunks(es []edit) []hunk {
 }
 
 // closeHunk adds the context after the last change.
-func closeHunk(hs []hunk, es []edit, last int) {
+func closeHunk(hs []hunk, es []edits.Edit[string], last int) {
 	if last < 0 {
 		return
 	}
 	h := &hs[len(hs)-1]
-	h.edits = append(h.edits, es[last+1:min(len(es), last+1+diffContext)]...)
+	h.lines = append(h.lines, es[last+1:min(len(es), last+1+diffContext)]...)
 }
 
 // write prints the hunk with its header.
 func (h hunk) write(out *strings.Builder) {
 	countA, countB := 0, 0
-	for _, e := range h.edits {
-		if e.op != '+' {
+	for _, e := range h.lines {
+		if e.Op != edits.Added {
 			countA++
 		}
-		if e.op != '-' {
+		if e.Op != edits.Removed {
 			countB++
 		}
 	}
 	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(h.fromA, countA), span(h.fromB, countB))
-	for _, e := range h.edits {
-		out.WriteByte(e.op)
-		out.WriteString(e.line)
-		if !strings.HasSuffix(e.line, "\n") {
+	for _, e := range h.lines {
+		out.WriteByte(byte(e.Op))
+		out.WriteString(e.Item)
+		if !strings.HasSuffix(e.Item, "\n") {
 			out.WriteString("\n\\ No newline at end of file\n")
 		}
 	}
