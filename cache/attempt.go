@@ -32,9 +32,6 @@ var outcomes = []Outcome{
 	OK, Partial, Rejected, Failed, Refused, Stalled, TimedOut, RateLimited, Account, OverBudget, Cancelled, Infra, Interrupted,
 }
 
-// Outcomes returns the closed set.
-func Outcomes() []Outcome { return append([]Outcome(nil), outcomes...) }
-
 // Valid reports whether o is one of the closed set.
 func (o Outcome) Valid() bool { return o.rank() < len(outcomes) }
 

@@ -99,8 +99,8 @@ func TestCandidates(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	require.Len(t, Outcomes(), 13)
-	for _, o := range Outcomes() {
+	require.Len(t, outcomes, 13)
+	for _, o := range outcomes {
 		require.True(t, o.Valid())
 	}
 	require.False(t, Outcome("").Valid())

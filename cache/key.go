@@ -126,16 +126,6 @@ func (k *VerdictKey) UnmarshalText(b []byte) error {
 	return parseSumText((*[32]byte)(k), "v:", string(b))
 }
 
-// ParseVerdictKey reads what String prints, and nothing else.
-func ParseVerdictKey(s string) (VerdictKey, error) {
-	var k VerdictKey
-	if s == "" {
-		return k, fmt.Errorf("parse key %q: want v:<64 hex>", s)
-	}
-	err := k.UnmarshalText([]byte(s))
-	return k, err
-}
-
 func sumText(prefix string, sum [32]byte) []byte {
 	if sum == [32]byte{} {
 		return nil

@@ -41,8 +41,8 @@ func TestKeyText(t *testing.T) {
 	parsed, err := ParseKey(k.String())
 	require.NoError(t, err)
 	require.Equal(t, k, parsed)
-	verdict, err := ParseVerdictKey(v.String())
-	require.NoError(t, err)
+	var verdict VerdictKey
+	require.NoError(t, verdict.UnmarshalText([]byte(v.String())))
 	require.Equal(t, v, verdict)
 	require.Equal(t, k.String()[2:14], k.Short())
 	require.Equal(t, v.String()[2:14], v.Short())
@@ -50,10 +50,7 @@ func TestKeyText(t *testing.T) {
 		_, err := ParseKey(bad)
 		require.Error(t, err, bad)
 	}
-	_, err = ParseVerdictKey(k.String())
-	require.Error(t, err)
-	_, err = ParseVerdictKey("")
-	require.Error(t, err)
+	require.Error(t, verdict.UnmarshalText([]byte(k.String())))
 	text, err := Key{}.MarshalText()
 	require.NoError(t, err)
 	require.Empty(t, text)

@@ -11,7 +11,6 @@ import (
 // part is a glob ("*", "?", "[…]", "{a,b}"). A part that is left out matches anything, so a bare task
 // name selects all of the task's instances. The zero Pattern matches nothing.
 type Pattern struct {
-	text  string
 	parts addressParts
 }
 
@@ -29,7 +28,7 @@ func ParsePattern(s string) (Pattern, error) {
 			return Pattern{}, fmt.Errorf("parse pattern %q: %w", clip(s, 200), err)
 		}
 	}
-	return Pattern{text: s, parts: parts}, nil
+	return Pattern{parts}, nil
 }
 
 // checkPatternPart returns an error when a part could match no address.
@@ -41,15 +40,6 @@ func checkPatternPart(s string) error {
 		return fmt.Errorf("%q is not a valid glob", s)
 	}
 	return nil
-}
-
-// String returns the pattern as it was written.
-func (p Pattern) String() string { return p.text }
-
-// IsGlob reports whether the pattern has wildcards. One without can only mean what it names, so
-// matching nothing is a mistake worth a suggestion.
-func (p Pattern) IsGlob() bool {
-	return strings.ContainsAny(p.parts.task.text+p.parts.key.text+p.parts.matrix.text+p.parts.loop.text, "*?[{")
 }
 
 // Match reports whether the pattern selects a.

@@ -77,7 +77,7 @@ func (l *loader) readVariable(n *node) *variableDef {
 
 func (l *loader) readDefault(d *variableDef, a *argument) {
 	if len(a.uses) > 0 || len(a.calls) > 0 {
-		place := a.place
+		var place hcl.Range
 		if len(a.uses) > 0 {
 			place = a.uses[0].place
 		} else {

@@ -65,7 +65,6 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpChmod, func() error { return Fchmod(int(h.Fd()), 0o777, "file") }},
 		{OpChmod, func() error { return Fchmodat(fd, "file", 0o777, 0) }},
 		{OpChmod, func() error { return Chmod(at("file"), 0o777) }},
-		{OpChmod, func() error { return ChmodIn(root, "file", 0o777) }},
 		{OpMkdir, func() error { return Mkdir(at("new"), 0o700) }},
 		{OpMkdir, func() error { return MkdirAll(at("new/new"), 0o700) }},
 		{OpMkdir, func() error { return MkdirAllIn(root, "new/new", 0o700) }},

@@ -158,14 +158,6 @@ func Chmod(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// ChmodIn is root.Chmod.
-func ChmodIn(root *os.Root, path string, mode os.FileMode) error {
-	if err := Before(OpChmod, path); err != nil {
-		return &os.PathError{Op: "chmod", Path: path, Err: err}
-	}
-	return root.Chmod(path, mode)
-}
-
 // Fchmodat is the system call.
 func Fchmodat(dir int, path string, mode uint32, flags int) error {
 	if err := Before(OpChmod, path); err != nil {

@@ -182,11 +182,12 @@ const SecretProperty = "ufbuild-secret"
 // Action returns the blob of an action and that of its command.
 func (e Encoder) Action(s ActionSpec) (action, command Blob) {
 	platform := platformOf(s)
-	// Older servers read the platform of the command, newer ones that of the action.
 	cmd := &repb.Command{
-		Arguments: s.Argv, WorkingDirectory: s.Dir, OutputPaths: slices.Sorted(slices.Values(slices.Concat(s.Outputs, s.OutputDirs))), Platform: platform,
+		Arguments: s.Argv, WorkingDirectory: s.Dir, OutputPaths: slices.Sorted(slices.Values(slices.Concat(s.Outputs, s.OutputDirs))),
 	}
+	cmd.Platform = platform //lint:ignore SA1019 older servers read it here, newer ones in the action
 	if len(s.OutputDirs) > 0 {
+		//lint:ignore SA1019 older servers tell files from directories by them
 		cmd.OutputFiles, cmd.OutputDirectories = slices.Sorted(slices.Values(s.Outputs)), slices.Sorted(slices.Values(s.OutputDirs))
 	}
 	for _, v := range sortedProperties(s.Env) {

@@ -13,7 +13,7 @@ func TestClosed(t *testing.T) {
 	}
 	complete := BuildEnded(nil)
 	complete.Complete, complete.Closes = true, []string{"lost"}
-	v := Fold([]Record{
+	v := fold([]Record{
 		of("one", BuildStarted("x")), of("one", BuildEnded(nil)),
 		of("two", BuildStarted("x")), of("two", complete),
 		of("three", BuildStarted("x")), of("three", BuildEnded(nil)),

@@ -22,12 +22,24 @@ var (
 	keyB  = cache.KeyOf([]byte("b"))
 )
 
+// fold adds up records in their order. The order of records is the only order there is: times in
+// them are never looked at.
+func fold(records []Record) *View {
+	v := newView()
+	for i := range records {
+		if err := v.apply(&records[i]); err != nil {
+			panic("BUG: a view without a checkpoint reads one: " + err.Error())
+		}
+	}
+	return v
+}
+
 func TestRetryAndUndoAreInverse(t *testing.T) {
 	before := []Record{Selected(addrA, keyA, 1, "first"), Selected(addrB, keyB, 1, "first")}
 	nodes := []Node{{Address: addrA, Key: keyA, Selected: 1, Discards: []int{1}}, {Address: addrB, Key: keyB, Selected: 1, Discards: []int{1}}}
 	retry := Retried("r1", "ann", "because", []string{"a"}, nodes)
 
-	v := Fold(append(before, retry))
+	v := fold(append(before, retry))
 	require.Empty(t, v.Selected)
 	require.Equal(t, 1, v.Last[addrA].Ordinal, "why still knows what was read last")
 	r, ok := v.DiscardedBy(Attempt{keyA, 1})
@@ -36,7 +48,7 @@ func TestRetryAndUndoAreInverse(t *testing.T) {
 	last, ok := v.LastRetry()
 	require.True(t, ok)
 
-	v = Fold(append(before, retry, Undone("u1", "bob", last)))
+	v = fold(append(before, retry, Undone("u1", "bob", last)))
 	require.Equal(t, 1, v.Selected[addrA].Ordinal)
 	require.Equal(t, 1, v.Selected[addrB].Ordinal)
 	_, ok = v.DiscardedBy(Attempt{keyA, 1})
@@ -46,7 +58,7 @@ func TestRetryAndUndoAreInverse(t *testing.T) {
 }
 
 func TestUndoBringsBackOverNewerAttempts(t *testing.T) {
-	v := Fold([]Record{
+	v := fold([]Record{
 		Selected(addrA, keyA, 1, ""),
 		Retried("r1", "ann", "", nil, []Node{{Address: addrA, Key: keyA, Selected: 1, Discards: []int{1}}}),
 		Selected(addrA, keyA, 2, "retry"),
@@ -61,7 +73,7 @@ func TestUndoBringsBackOverNewerAttempts(t *testing.T) {
 func TestTimesDoNotCount(t *testing.T) {
 	late, early := Selected(addrA, keyA, 1, ""), Selected(addrA, keyA, 2, "")
 	late.Time, early.Time = time.Unix(2e9, 0), time.Unix(1e9, 0)
-	require.Equal(t, 2, Fold([]Record{late, early}).Selected[addrA].Ordinal)
+	require.Equal(t, 2, fold([]Record{late, early}).Selected[addrA].Ordinal)
 }
 
 func TestJournalSurvivesDamage(t *testing.T) {

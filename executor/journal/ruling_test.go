@@ -17,7 +17,7 @@ func TestDecisions(t *testing.T) {
 	k := cache.KeyOf([]byte("k"))
 	retry := Retry{ID: "r1", Nodes: []Node{{Address: a, Key: k, Selected: 1, Discards: []int{1}}, {Address: b}}}
 	ruling := Ruling{Attempt: Attempt{k, 2}, ID: "p1", Address: a, Word: Pin, Who: "ann", Why: "good"}
-	v := Fold([]Record{
+	v := fold([]Record{
 		Selected(a, k, 1, ""), Retried("r1", "bob", "thin", nil, retry.Nodes), Undone("u1", "cid", retry), Ruled(ruling), Unruled("u2", "dan", ruling),
 		Approved(a, k, 2, digest.Of(nil), Approval{Denied: true, Who: "eve"}),
 	})
@@ -40,7 +40,7 @@ func TestRulings(t *testing.T) {
 	unpinned := Ruling{Attempt: Attempt{old, 1}, ID: "u", Address: addr, Word: Unpin, For: now}
 	records := []Record{Selected(addr, old, 1, ""), Selected(addr, now, 7, ""), Ruled(accepted)}
 
-	v := Fold(records)
+	v := fold(records)
 	r, ok := v.RulingOf(addr, now)
 	require.True(t, ok)
 	require.Equal(t, accepted.Attempt, r.Attempt)
@@ -48,25 +48,25 @@ func TestRulings(t *testing.T) {
 	_, ok = v.RulingOf(addr, old)
 	require.False(t, ok, "it was for one key")
 
-	v = Fold(append(records, Unruled("undo", "x", accepted)))
+	v = fold(append(records, Unruled("undo", "x", accepted)))
 	_, ok = v.RulingOf(addr, now)
 	require.False(t, ok)
 	require.Equal(t, Attempt{now, 7}, v.Selected[addr].Attempt, "as it was")
 
 	retry := Retried("t", "x", "", nil, []Node{{Address: addr, Key: old, Selected: 1, Discards: []int{1}}})
-	v = Fold(append(records, retry))
+	v = fold(append(records, retry))
 	_, ok = v.RulingOf(addr, now)
 	require.False(t, ok, "a retry after it discards the attempt")
 	_, ok = v.LastRuling()
 	require.False(t, ok, "the retry is taken back first")
-	v = Fold(append([]Record{retry}, records...))
+	v = fold(append([]Record{retry}, records...))
 	_, ok = v.RulingOf(addr, now)
 	require.True(t, ok, "what was retried can be chosen again by name")
 
-	v = Fold(append(records, Ruled(pinned)))
+	v = fold(append(records, Ruled(pinned)))
 	_, ok = v.PinOf(addr, pinned.Attempt)
 	require.True(t, ok)
-	v = Fold(append(records, Ruled(pinned), Ruled(unpinned)))
+	v = fold(append(records, Ruled(pinned), Ruled(unpinned)))
 	_, ok = v.PinOf(addr, pinned.Attempt)
 	require.False(t, ok)
 	_, ok = v.RulingOf(addr, now)
@@ -80,13 +80,13 @@ func TestApprovalsAreTakenBack(t *testing.T) {
 		return Approved(a, k, 1, bytes, Approval{ID: id, Denied: denied, Who: "ann"})
 	}
 	records := []Record{Selected(a, k, 1, ""), said("d1", true), said("a1", false)}
-	v := Fold(records)
+	v := fold(records)
 	last, ok := v.LastRuling()
 	require.True(t, ok)
 	require.Equal(t, Approve, last.Word)
 
 	records = append(records, Unruled("u1", "bob", last))
-	v = Fold(records)
+	v = fold(records)
 	got, ok := v.ApprovalOf(a, bytes)
 	require.True(t, ok)
 	require.True(t, got.Denied, "what was said before counts again")
@@ -96,7 +96,7 @@ func TestApprovalsAreTakenBack(t *testing.T) {
 	last, ok = v.LastRuling()
 	require.True(t, ok)
 	require.Equal(t, "d1", last.ID)
-	v = Fold(append(records, Unruled("u2", "bob", last)))
+	v = fold(append(records, Unruled("u2", "bob", last)))
 	_, ok = v.ApprovalOf(a, bytes)
 	require.False(t, ok)
 	_, ok = v.LastRuling()

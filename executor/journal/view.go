@@ -9,8 +9,8 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// View is what the records of a journal add up to. It is a value: nobody changes it after Fold. Its fields are what counts
-// now; what was is asked for by methods, and read when it is.
+// View is what the records of a journal add up to. It is a value: nobody changes it once its records are read. Its
+// fields are what counts now; what was is asked for by methods, and read when it is.
 type View struct {
 	Selected map[lang.Address]Selection // what readers read now
 	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
@@ -51,18 +51,6 @@ func newView() *View {
 		discarded: map[Attempt]int{},
 		past:      newPast(),
 	}
-}
-
-// Fold adds up records in their order. The order of records is the only order there is: times in
-// them are never looked at.
-func Fold(records []Record) *View {
-	v := newView()
-	for i := range records {
-		if err := v.apply(&records[i]); err != nil {
-			panic("BUG: a view without a checkpoint reads one: " + err.Error())
-		}
-	}
-	return v
 }
 
 // DiscardedBy returns the retry of this campaign that discards the attempt and was not undone.

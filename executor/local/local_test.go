@@ -237,16 +237,6 @@ func TestKillStrays(t *testing.T) {
 	require.Eventually(t, func() bool { return watchdog.KillStrays("stray-build-7") == 1 }, 5*time.Second, time.Millisecond)
 }
 
-func TestSelf(t *testing.T) {
-	me := Self()
-	require.Equal(t, os.Getpid(), me.PID)
-	require.NotEmpty(t, me.BootID)
-	require.True(t, Alive(me))
-	for _, other := range []cache.Owner{{PID: me.PID, BootID: "another", StartTime: me.StartTime}, {PID: me.PID, BootID: me.BootID, StartTime: me.StartTime + 1}, {}} {
-		require.False(t, Alive(other))
-	}
-}
-
 func TestLookPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"one", "two"} {

@@ -101,13 +101,12 @@ type execution struct {
 	output  func([]byte)
 	execute repb.ExecutionClient
 
-	name    string // of the operation; "" while the server has not said
-	stage   repb.ExecutionStage_Value
-	worker  string
-	again   int // times that the server began anew
-	resent  bool
-	log     logStream
-	stopped bool
+	name   string // of the operation; "" while the server has not said
+	stage  repb.ExecutionStage_Value
+	worker string
+	again  int // times that the server began anew
+	resent bool
+	log    logStream
 }
 
 // messages is a stream of operations.

@@ -17,10 +17,10 @@ import (
 // project is a repository with a submodule, another repository that git was not told of, a second working tree, ignored
 // files, and a campaign in a directory of it.
 type project struct {
-	t                *testing.T
-	base, top, root  string
-	r                *rand.Rand
-	ignored, written int
+	t               *testing.T
+	base, top, root string
+	r               *rand.Rand
+	written         int
 }
 
 func newProject(t *testing.T, root string) *project {

@@ -28,7 +28,6 @@ type node struct {
 	own       settings
 	series    bool
 	outputs   []output
-	requires  []value
 	dynamic   *dynamic
 	file      string          // its prompt in the campaign
 	reads     map[string]bool // ids of nodes that its prompt refers to
