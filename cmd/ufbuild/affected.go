@@ -35,7 +35,8 @@ func newSide(l *loaded) *side {
 	files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	files.LeadOut(l.campaign.Out)
 	s.decider = executor.Decider{Campaign: l.campaign, Sources: files, Pins: l.lock, Own: executor.OwnFiles(l.campaign)}
-	for _, n := range l.graph.Nodes() {
+	for _, id := range l.graph.Order() {
+		n := l.graph.Node(id)
 		if n.Instance == nil {
 			continue
 		}

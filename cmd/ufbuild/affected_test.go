@@ -23,6 +23,14 @@ locals {
   list   = task.list.outputs.names.text
 }
 group "leaf" {}
+task "reader" {
+  command = ["sh", "-c", "cat $0 > o.txt", task.maker.outputs.o.path]
+  output "o" { path = "o.txt" }
+}
+task "maker" {
+  command = ["sh", "-c", "echo made > o.txt"]
+  output "o" { path = "o.txt" }
+}
 task "list" {
   command = ["sh", "scripts/list.sh"]
   input "src" { glob = ["src/*.txt"] }
@@ -81,9 +89,14 @@ func TestAffectedAgreesWithPlan(t *testing.T) {
 		edit func()
 		want string // stale by affected and by plan
 	}{
-		"nothing":        {func() {}, ""},
-		"a comment":      {replace("campaign.hcl", "task \"late\"", "# why\ntask \"late\""), ""},
-		"another name":   {replace("campaign.hcl", "task \"leaf\"", "task \"every\""), ""},
+		"nothing":      {func() {}, ""},
+		"a comment":    {replace("campaign.hcl", "task \"late\"", "# why\ntask \"late\""), ""},
+		"another name": {replace("campaign.hcl", "task \"leaf\"", "task \"every\""), ""},
+		"names of a task and of one it reads, which is declared behind it": {func() {
+			replace("campaign.hcl", "\"maker\"", "\"source\"")()
+			replace("campaign.hcl", "task.maker", "task.source")()
+			replace("campaign.hcl", "\"reader\"", "\"sink\"")()
+		}, ""},
 		"a local's name": {replace("campaign.hcl", "suffix", "endings"), ""},
 		"a group's name": {func() {
 			replace("campaign.hcl", "group.leaf", "group.leaves")()

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,14 +17,15 @@ import (
 
 // peer is another build tool that does the work of the campaign: its files, and how it is called. A slow one is measured once
 // and not tableRounds times, and one with a most only on graphs of as many tasks at most: it starts a package manager for each task. One with a server of its own has its time counted, but not its processor time; clear makes such a
-// server forget, and stop ends it.
+// server forget, and server prints its process number, by which it is ended: its own way out waits until the process is gone, which
+// is not while the tests are its parent.
 type peer struct {
-	name        string
-	args        []string
-	slow        bool
-	most        int
-	write       func(*arena)
-	clear, stop []string
+	name          string
+	args          []string
+	slow          bool
+	most          int
+	write         func(*arena)
+	clear, server []string
 }
 
 // peerState is what the peers keep between runs, besides outputs.
@@ -80,7 +82,7 @@ var peers = []peer{
 		a.put("Snakefile", b.String())
 	}},
 	{name: "bazel", args: []string{"build", "//:all", "--symlink_prefix=" + bazelLinks, "--noshow_progress", "--jobs", peerJobs}, slow: true,
-		clear: []string{"clean"}, stop: []string{"shutdown"}, write: func(a *arena) {
+		clear: []string{"clean"}, server: []string{"info", "server_pid"}, write: func(a *arena) {
 			var b strings.Builder
 			for i := range a.n {
 				ins := append([]string{fmt.Sprintf("src/%d.txt", i)}, a.outputsOf(i)...)
@@ -197,9 +199,7 @@ func column(a *arena, ninja, path string, p peer, logf func(string, ...any)) []s
 	if p.slow {
 		rounds = 1
 	}
-	if p.stop != nil {
-		defer a.run(path, p.stop...)
-	}
+	defer a.stop(path, p)
 	a.clearPeer = func() {
 		if p.clear != nil {
 			a.run(path, p.clear...)
@@ -222,7 +222,7 @@ func column(a *arena, ninja, path string, p peer, logf func(string, ...any)) []s
 			cpu = append(cpu, mine.cpu.Seconds()/base.cpu.Seconds())
 		}
 		cells = append(cells, ratio(median(wall)))
-		if p.stop == nil {
+		if p.server == nil {
 			cells[len(cells)-1] += " (" + ratio(median(cpu)) + ")"
 		}
 		logf("%s %s: %s", filepath.Base(path), c.name, cells[len(cells)-1])
@@ -271,13 +271,25 @@ func TestPeersDoTheSameWork(t *testing.T) {
 		}
 		a.dropOutputs()
 		a.run(path, p.args...)
-		if p.stop != nil {
-			a.run(path, p.stop...)
-		}
+		a.stop(path, p)
 		for i := range a.n {
 			require.Equal(t, string(want[i]), string(a.madeBy(t, i)), p.name)
 		}
 	}
+}
+
+// stop ends the server of a peer that has one.
+func (a *arena) stop(path string, p peer) {
+	if p.server == nil {
+		return
+	}
+	cmd := exec.Command(path, p.server...)
+	cmd.Dir, cmd.Env = a.dir, a.environ()
+	out, err := cmd.Output()
+	a.must(err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	a.must(err)
+	a.must(syscall.Kill(pid, syscall.SIGKILL))
 }
 
 // madeBy is what the peer that ran last made of task i.
