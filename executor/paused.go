@@ -123,7 +123,8 @@ func (s *scheduler) takeAccount(m endedMsg, ran *lang.Profile) {
 }
 
 func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
-	p := pause.Pause{Account: acc, Reason: event.PlainText(end.Message), Count: 1, Build: s.b.Build}
+	now := s.b.Now()
+	p := pause.Pause{Account: acc, Reason: event.PlainText(end.Message), Count: 1, Build: s.b.Build, Since: now}
 	have := s.pauses[acc]
 	limited := end.Class == agent.RateLimited
 	if have != nil && limited != have.Until.IsZero() { // a limit after an empty account is the first of its kind
@@ -135,7 +136,6 @@ func (s *scheduler) pauseAccount(acc pause.Account, end agent.End) {
 	if have != nil && s.admit.paused[acc] && have.Until.IsZero() {
 		return // said already
 	}
-	now := s.b.Now()
 	if end.Class != agent.RateLimited {
 		s.keep(p)
 		s.hold(p, 0)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -70,11 +71,14 @@ func (f trimFlags) limits(now time.Time) (trimLimits, error) {
 	return l, nil
 }
 
+// maxAgeHours is the longest age that is a duration.
+const maxAgeHours = int(math.MaxInt64 / time.Hour)
+
 // parseAge reads a duration that may be in days or weeks.
 func parseAge(s string) (time.Duration, error) {
 	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
 		digits, ok := strings.CutSuffix(s, unit)
-		if n, err := strconv.Atoi(digits); ok && err == nil && n >= 0 && n < 1<<16 {
+		if n, err := strconv.Atoi(digits); ok && err == nil && n >= 0 && n <= maxAgeHours/hours {
 			return time.Duration(n*hours) * time.Hour, nil
 		}
 	}

@@ -18,7 +18,7 @@ func TestReliabilityPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(top, "docs", "reliability.md"))
 	require.NoError(t, err)
 	var sources []byte
-	for _, dir := range []string{"cmd/ufbuild", "cache/disk", "cache/tiered", "executor", "executor/place", "executor/reference", "executor/workspace"} {
+	for _, dir := range []string{"cmd/ufbuild", "cache/disk", "cache/tiered", "executor", "executor/journal", "executor/pause", "executor/place", "executor/reference", "executor/workspace"} {
 		names, err := filepath.Glob(filepath.Join(top, dir, "*_test.go"))
 		require.NoError(t, err)
 		for _, name := range names {

@@ -13,8 +13,9 @@
 //
 // # The dangers
 //
-// Until is wall-clock time, so that it means something after a restart. A clock that steps makes a pause
-// longer or shorter, and changes nothing else.
+// Until is wall-clock time, so that it means something after a restart. A clock that steps forward makes a pause shorter,
+// and one that steps back a little makes it longer by that. One that steps back to before the pause began ends it: a clock that was
+// years ahead for an hour must not stop a campaign for years. The provider says again what still holds.
 package pause
 
 import (
@@ -60,10 +61,23 @@ type Pause struct {
 	Reason string    `json:"reason"`         // one line in the program's words
 	Count  int       `json:"count"`          // pauses in a row, with no attempt of the account between that did better
 	Build  string    `json:"build,omitempty"`
+	Since  time.Time `json:"since,omitzero"` // when it was kept; zero in those of earlier releases
 }
 
+// longest is the longest that a pause is kept for, and more than an agent can ask for.
+const longest = 32 * 24 * time.Hour
+
+// clockSlack is how far clocks of machines that share the directory may differ.
+const clockSlack = 5 * time.Minute
+
 // Holds reports whether the pause still holds at now.
-func (p Pause) Holds(now time.Time) bool { return p.Until.IsZero() || now.Before(p.Until) }
+func (p Pause) Holds(now time.Time) bool {
+	if p.Until.IsZero() {
+		return true
+	}
+	steppedBack := now.Before(p.Since.Add(-clockSlack)) || p.Until.Sub(now) > longest
+	return now.Before(p.Until) && !steppedBack
+}
 
 // String returns the pause as one line for people, in the location of its time.
 func (p Pause) String() string {

@@ -36,11 +36,17 @@ func TestDamagedPausesDoNotCount(t *testing.T) {
 	require.Empty(t, pause.Dir(dir).All())
 }
 
-func TestHolds(t *testing.T) {
+func TestPausesHold(t *testing.T) {
 	timed := pause.Pause{Account: pause.Account{Pool: "a"}, Until: noon, Reason: "slow down"}
 	require.True(t, timed.Holds(noon.Add(-time.Second)))
 	require.False(t, timed.Holds(noon))
 	require.Equal(t, "pool a paused until 12:00:00 (slow down)", timed.String())
+	timed.Since = noon.Add(-time.Hour)
+	require.True(t, timed.Holds(noon.Add(-time.Hour-time.Minute)), "a clock that was set right by a minute")
+	require.False(t, timed.Holds(noon.Add(-2*time.Hour)), "the clock stepped back to before it began")
+	timed.Since = time.Time{}
+	require.True(t, timed.Holds(noon.AddDate(0, 0, -31)))
+	require.False(t, timed.Holds(noon.AddDate(-10, 0, 0)), "no provider asks for years")
 	open := pause.Pause{Account: pause.Account{Agent: "a"}, Reason: "no credit"}
 	require.True(t, open.Holds(noon.AddDate(10, 0, 0)))
 	require.Equal(t, "agent a paused (no credit)", open.String())
