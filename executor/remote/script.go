@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -59,8 +60,14 @@ func script(inv *executor.Invocation, id string, own map[string]string, served b
 	}
 	limit := inv.Timeout.Seconds()
 	fmt.Fprintf(&b, "limit=%s grace=%s centis=%d\n", decimal(limit), decimal(max(inv.Grace.Seconds(), 0.01)), int64(limit*100))
+	fmt.Fprintf(&b, "idle=%d step=%s late=%s\n", int64(inv.IdleTimeout.Seconds()*100), decimal(idleStep(inv.IdleTimeout).Seconds()), decimal(inv.Grace.Seconds()+1))
 	b.WriteString(scriptTail)
 	return []byte(b.String())
+}
+
+// idleStep is how often the script looks whether the program has printed.
+func idleStep(idle time.Duration) time.Duration {
+	return min(max(idle/5, 50*time.Millisecond), time.Second)
 }
 
 // scriptHead begins every script. The input is copied, since a worker may lend files that it shares with others.
@@ -104,17 +111,51 @@ for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
 done
 `
 
-// scriptTail runs the program within its time, and notes what a server does not tell.
+// scriptTail runs the program within its time, and notes what a server does not tell. Where it has to print now and then, that
+// goes through a pipe and a file whose growth is watched.
 const scriptTail = `now() { read -r up rest </proc/uptime && echo "${up%.*}${up#*.}"; }
+run() {
+  if timeout --preserve-status -s INT -k 1 1 true 2>/dev/null; then
+    exec timeout --preserve-status -s INT -k "$grace" "$limit" "$@"
+  fi
+  exec "$@"
+}
+watch() {
+  last=-1
+  while sleep "$step"; do
+    if [ -e "$root/over" ]; then # something else holds the pipe
+      sleep 2
+      kill "$tee"
+      return
+    fi
+    size=$(stat -c %s "$root/printed") at=$(now)
+    if [ "$size" != "$last" ]; then
+      last=$size since=$at
+    elif [ $((at - since)) -ge "$idle" ]; then
+      : >"$root/silent"
+      read -r pid <"$root/pid" && kill -INT "$pid" && sleep "$late" && kill -KILL "$pid"
+    fi
+  done
+}
 begun=$(now)
-if timeout --preserve-status -s INT -k 1 1 true 2>/dev/null; then
-  (exec timeout --preserve-status -s INT -k "$grace" "$limit" "$@") <"$root/stdin"
+if [ "$idle" -gt 0 ]; then
+  mkfifo "$root/pipe" && : >"$root/printed" && stat -c %s "$root/printed" >"$root/pid" && tee </dev/null ||
+    refuse "idle_timeout needs mkfifo, stat and tee on this machine"
+  tee "$root/printed" <"$root/pipe" &
+  tee=$!
+  watch 2>/dev/null &
+  watch=$!
+  (sh -c 'echo $PPID' >"$root/pid"; run "$@") <"$root/stdin" >"$root/pipe" 2>&1
+  code=$?
+  : >"$root/over"
+  wait "$tee" 2>/dev/null
+  kill "$watch" 2>/dev/null
 else
-  (exec "$@") <"$root/stdin"
+  (run "$@") <"$root/stdin"
+  code=$?
 fi
-code=$?
 took=$(($(now) - begun))
-[ "$took" -lt "$centis" ] || note stopped timeout
+if [ -e "$root/silent" ]; then note stopped idle; elif [ "$took" -ge "$centis" ]; then note stopped timeout; fi
 note duration "${took}0ms"
 note exit $code
 cd "$ws"

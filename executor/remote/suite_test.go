@@ -19,7 +19,6 @@ var exceptOfServers = map[string]string{
 	"nothing survives":                "what outlives a program is the server's to end",
 	"nothing survives a stop":         "what outlives a program is the server's to end",
 	"attempts do not kill each other": "what outlives a program is the server's to end",
-	"idle":                            "a server does not tell when a program last printed",
 	"cancel":                          "servers keep nothing of what is cancelled",
 	"stopped for a reason of its own": "servers keep nothing of what is cancelled",
 }
