@@ -92,7 +92,7 @@ func (l *loader) checkTimeout(d *taskDef, i *Instance) {
 	if a == nil || l.c.Deadline == 0 || i.Timeout <= l.c.Deadline {
 		return
 	}
-	n := l.warn("UF7006", a.place, "timeout %s is longer than the campaign's deadline of %s.", printDuration(i.Timeout), printDuration(l.c.Deadline))
+	n := l.warn("UF7006", a.place, "timeout %s is longer than the campaign's deadline of %s.", DurationText(i.Timeout), DurationText(l.c.Deadline))
 	n.also(l.decl.campaign.arg("deadline").place, "the deadline is set here")
 }
 

@@ -17,14 +17,28 @@ func (c *checker) index(e *hclsyntax.IndexExpr) *typ {
 
 // element finds the type of t[key].
 func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) *typ {
-	var found []*typ
+	in := func(a *typ) (*typ, bool) { return c.elementOf(a, t, text, key, where) }
+	found, ok := c.eachAlternative(t, root, where, in)
+	if !ok {
+		return anyType
+	}
+	if t.loose && len(found) == 0 {
+		in(t.elems[0])
+		return anyType
+	}
+	return c.followed(t, found)
+}
+
+// eachAlternative takes a step from every type that t may be, and tells where t may be null. It is false when one
+// of them does not allow the step, which was told; of a loose type it is enough that one does.
+func (c *checker) eachAlternative(t *typ, root string, where hcl.Range, in func(a *typ) (*typ, bool)) (found []*typ, ok bool) {
 	for _, a := range t.alternatives() {
-		if t.loose && !c.quietly(func() bool { _, ok := c.elementOf(a, t, text, key, where); return ok }) {
+		if t.loose && !c.quietly(func() bool { _, ok := in(a); return ok }) {
 			continue
 		}
-		f, ok := c.elementOf(a, t, text, key, where)
+		f, ok := in(a)
 		if !ok {
-			return anyType
+			return nil, false
 		}
 		if f != nil {
 			found = append(found, f)
@@ -33,11 +47,7 @@ func (c *checker) element(t *typ, text, root string, key *typ, where hcl.Range) 
 	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
 		c.mayBeNullAt(where, t, root)
 	}
-	if t.loose && len(found) == 0 {
-		c.elementOf(t.elems[0], t, text, key, where)
-		return anyType
-	}
-	return c.followed(t, found)
+	return found, true
 }
 
 func (c *checker) elementOf(a, whole *typ, text string, key *typ, where hcl.Range) (f *typ, ok bool) {

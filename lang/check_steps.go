@@ -77,27 +77,16 @@ func afterDot(r hcl.Range, name string) hcl.Range {
 
 // attribute finds the type of t.NAME.
 func (c *checker) attribute(t *typ, text, root, name string, where hcl.Range) *typ {
-	var found []*typ
-	for _, a := range t.alternatives() {
-		if t.loose && !c.quietly(func() bool { _, ok := c.attributeOf(a, t, text, name, where); return ok }) {
-			continue
-		}
-		f, ok := c.attributeOf(a, t, text, name, where)
-		if !ok {
-			return anyType
-		}
-		if f != nil {
-			found = append(found, f)
-		}
-	}
-	if t.maybe != "" && c.trying == 0 && !c.isGuarded(root) {
-		c.mayBeNullAt(where, t, root)
+	in := func(a *typ) (*typ, bool) { return c.attributeOf(a, t, text, name, where) }
+	found, ok := c.eachAlternative(t, root, where, in)
+	if !ok {
+		return anyType
 	}
 	if name == "path" && c.trying == 0 && !c.isGuarded(root) {
 		c.unguarded(t, where)
 	}
 	if t.loose && len(found) == 0 {
-		c.attributeOf(t.elems[0], t, text, name, where) // no alternative has it
+		in(t.elems[0]) // no alternative has it
 		return anyType
 	}
 	return c.followed(t, found)

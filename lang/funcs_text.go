@@ -92,7 +92,7 @@ var durationFunc = function.New(&function.Spec{
 		if err != nil {
 			return cty.NilVal, function.NewArgError(0, err)
 		}
-		return cty.StringVal(printDuration(d)), nil
+		return cty.StringVal(DurationText(d)), nil
 	},
 })
 
@@ -105,8 +105,8 @@ func readDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// printDuration prints d without the units that are zero at its end: 2h, not 2h0m0s.
-func printDuration(d time.Duration) string {
+// DurationText prints d as a campaign file has it, without the units that are zero at its end: 2h, not 2h0m0s.
+func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

@@ -91,12 +91,9 @@ func (a *app) runExport(targets []string, f exportFlags) error {
 
 // exports lists every file that the export blocks of the targets stand for.
 func (s *session) exports(targets []string) ([]exportFile, error) {
-	ids := s.allNodes()
-	if len(targets) > 0 {
-		var err error
-		if ids, err = s.selectTargets(targets); err != nil {
-			return nil, err
-		}
+	ids, err := s.selectOrAll(targets)
+	if err != nil {
+		return nil, err
 	}
 	stale, err := s.staleNodes(ids)
 	if err != nil {

@@ -45,11 +45,9 @@ func (a *app) runLs(targets []string, untracked bool) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
-	ids := s.allNodes()
-	if len(targets) > 0 {
-		if ids, err = s.selectTargets(targets); err != nil {
-			return err
-		}
+	ids, err := s.selectOrAll(targets)
+	if err != nil {
+		return err
 	}
 	entries := []lsEntry{}
 	for _, id := range ids {

@@ -161,20 +161,8 @@ func (f *fields) number(name string, value float64, normally float64) {
 
 func (f *fields) duration(name string, d time.Duration) {
 	if d != 0 {
-		f.text(name, shortDuration(d))
+		f.text(name, lang.DurationText(d))
 	}
-}
-
-// shortDuration prints a duration as a campaign file has it: 1h30m, not 1h30m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 func resolveInstance(n *graph.Node) resolvedInstance {

@@ -51,11 +51,9 @@ func (a *app) runStatus(targets []string) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
-	ids := s.allNodes()
-	if len(targets) > 0 {
-		if ids, err = s.selectTargets(targets); err != nil {
-			return err
-		}
+	ids, err := s.selectOrAll(targets)
+	if err != nil {
+		return err
 	}
 	sum, err := s.plan(ids)
 	if err != nil {

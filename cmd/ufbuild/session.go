@@ -293,6 +293,14 @@ func (s *session) failed() []graph.NodeID {
 // allNodes are the nodes in the order in which they are declared.
 func (s *session) allNodes() []graph.NodeID { return s.graph.Declared() }
 
+// selectOrAll are the nodes that targets name; all of them where none is given.
+func (s *session) selectOrAll(targets []string) ([]graph.NodeID, error) {
+	if len(targets) == 0 {
+		return s.allNodes(), nil
+	}
+	return s.selectTargets(targets)
+}
+
 // storeDir is where results live: flag or environment, else the campaign, else the user's data
 // directory. A store inside the project would go with the next git clean.
 func (a *app) storeDir(l *loaded) (string, error) {
