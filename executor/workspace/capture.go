@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -22,7 +21,7 @@ import (
 func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, outputs []Output, mask []string) (Captured, error) {
 	salvaging := laid == nil
 	if salvaging {
-		laid = guessLaid(filepath.Join(attempt, Log))
+		laid = laidIn(attempt)
 	}
 	h, err := openWorkspace(attempt)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -131,4 +132,30 @@ func TestFinishMasks(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, givenFile))
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "sesame", "the values are written nowhere")
+}
+
+// TestSalvageGoesByWhatWasLaid wants what a dead attempt wrote kept as leftovers, whatever the clock did to its times.
+func TestSalvageGoesByWhatWasLaid(t *testing.T) {
+	leftovers := func(t *testing.T, store cache.CAS, dir string) []string {
+		t.Helper()
+		c, err := Capture(context.Background(), dir, store, nil, nil, nil)
+		require.NoError(t, err)
+		names := []string{}
+		if !c.Leftovers.IsZero() {
+			for _, e := range readTree(t, store, c.Leftovers).Entries {
+				names = append(names, e.Path)
+			}
+		}
+		return names
+	}
+	store := mem.New(t.TempDir())
+	dir, _, _ := ended(t, store)
+	tick() // the log is younger than all that was written, as if the clock had been set back
+	log := filepath.Join(dir, Log)
+	require.NoError(t, os.WriteFile(log, []byte("words"), 0o600))
+	require.Equal(t, []string{"new"}, leftovers(t, store, dir), "as it was written down")
+	require.NoError(t, os.Remove(filepath.Join(dir, givenFile)))
+	require.Empty(t, leftovers(t, store, dir), "by the clock")
+	require.NoError(t, os.Chtimes(log, time.Now(), time.Now().Add(-time.Hour)))
+	require.Equal(t, []string{"a", "new"}, leftovers(t, store, dir), "a clock that was set back tells nothing")
 }

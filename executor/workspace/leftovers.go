@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"math"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -78,17 +79,30 @@ func (l *Laid) untouched(f *found) (laidFile, bool) {
 	return was, ok
 }
 
+// laidIn tells what another process laid in the workspace of an attempt: as it wrote it down, or by the clock.
+func laidIn(attempt string) *Laid {
+	if g, ok := readGiven(attempt); ok {
+		l := g.Laid.laid()
+		l.closed = closed{}
+		return l
+	}
+	return guessLaid(filepath.Join(attempt, Log))
+}
+
 // guessLaid tells what another process laid by the clock of the file system: everything that is older
 // than the log, which is made when all is laid. What was laid within the same tick of that clock counts as
-// left over, which costs a little room and loses nothing. Without a log nothing ran.
+// left over, which costs a little room and loses nothing. Where the clock was set back meanwhile, as far as the log knows, everything
+// counts. Without a log nothing ran.
 func guessLaid(log string) *Laid {
 	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, log, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)
+	err := unix.Statx(unix.AT_FDCWD, log, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_MTIME, &st)
 	switch {
 	case err != nil:
 		return &Laid{before: math.MaxInt64, closed: closed{}}
-	case st.Mask&unix.STATX_BTIME == 0:
-		return &Laid{closed: closed{}} // the file system does not know: everything counts
+	case st.Mask&unix.STATX_BTIME == 0, nanos(st.Mtime) < nanos(st.Btime), coarseNow() < nanos(st.Btime):
+		return &Laid{closed: closed{}} // nobody knows: everything counts
 	}
-	return &Laid{before: st.Btime.Sec*1e9 + int64(st.Btime.Nsec), closed: closed{}}
+	return &Laid{before: nanos(st.Btime), closed: closed{}}
 }
+
+func nanos(t unix.StatxTimestamp) int64 { return t.Sec*1e9 + int64(t.Nsec) }
