@@ -9,7 +9,7 @@ import (
 )
 
 // chunkSize is how much text is parsed at once: enough that a call costs nothing beside it.
-const chunkSize = 16 << 10
+const chunkSize = 4 << 10
 
 // readInChunks parses a large campaign file by stretches of whole blocks, in parallel, and reads the blocks of each at once. The
 // parser holds all tokens of what it is given, a hundred times the size of the text, and its blocks are half of the tree that

@@ -5,14 +5,19 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
+
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 const (
 	// heapRoom is what is allocated before the collector looks again where little is held: a verb over a small campaign
 	// ends before its first look, and a build of one is not stopped for every few tasks.
 	heapRoom = 32 << 20
-	// denseShare is that room where much is held, in percent of what is held. Half of Go's default takes no more of the processor
-	// in a build of 10,000 tasks, and a third less memory.
+	// looseShare is that room where much is held, in percent of what is held, for as long as somebody waits for an answer.
+	looseShare = 100
+	// denseShare is the same once tasks run, which may take hours: in a build of 10,000 it takes no more of the processor
+	// and a third less memory.
 	denseShare = 50
 	// sparseShare bounds the percentage: of next to nothing it would be without end.
 	sparseShare = 800
@@ -21,8 +26,17 @@ const (
 // minHeap is the heap at which Go collects for the first time, for each hundred percent.
 const minHeap = 4 << 20
 
-// tended makes one of all calls of tendHeap.
-var tended sync.Once
+var (
+	tended sync.Once   // all calls of tendHeap are one
+	tight  atomic.Bool // tasks run
+)
+
+// tightenHeap is told of what happens in a build.
+func tightenHeap(e event.Event) {
+	if e.Kind == event.AttemptStarted {
+		tight.Store(true)
+	}
+}
 
 // tendHeap fits the collector to what the program holds, now and after each collection, unless GOGC, as it is set in the
 // environment, already says how.
@@ -31,12 +45,16 @@ func tendHeap(gogc string) {
 		return
 	}
 	tended.Do(func() {
-		share := shareFor(0)
+		share := shareFor(0, looseShare)
 		debug.SetGCPercent(share)
 		held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		afterCollection(func() {
 			metrics.Read(held)
-			if fit := shareFor(held[0].Value.Uint64()); fit != share { // setting it stops the world
+			least := looseShare
+			if tight.Load() {
+				least = denseShare
+			}
+			if fit := shareFor(held[0].Value.Uint64(), least); fit != share { // setting it stops the world
 				share = fit
 				debug.SetGCPercent(share)
 			}
@@ -53,10 +71,10 @@ func afterCollection(do func()) {
 	}, struct{}{})
 }
 
-// shareFor is how much may be allocated before the next collection, in percent of what is held, to tens.
-func shareFor(held uint64) int {
+// shareFor is how much may be allocated before the next collection, in percent of what is held, to tens, and not less than least.
+func shareFor(held uint64, least int) int {
 	if held < minHeap {
 		return min(sparseShare, heapRoom*100/minHeap)
 	}
-	return max(denseShare, min(sparseShare, int(heapRoom*100/held)/10*10))
+	return max(least, min(sparseShare, int(heapRoom*100/held)/10*10))
 }
