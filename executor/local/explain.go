@@ -103,14 +103,14 @@ func refusals(text, dir string, l *sandbox.Limits) []string {
 // refused says what the limits have against a path, if they alone do: what the user may not do either is not
 // their doing.
 func refused(path string, l *sandbox.Limits) string {
-	if !l.Reads(path) && unix.Access(path, unix.R_OK) == nil {
+	if !reads(l, path) && unix.Access(path, unix.R_OK) == nil {
 		return fmt.Sprintf("sandbox %q: %s was not declared; list it in workspace.readable", string(l.Level), path)
 	}
 	at := path
 	if _, err := os.Lstat(at); err != nil {
 		at = filepath.Dir(at)
 	}
-	if !l.Writes(path) && unix.Access(at, unix.W_OK) == nil {
+	if !writes(l, path) && unix.Access(at, unix.W_OK) == nil {
 		return fmt.Sprintf("sandbox %q: %s may not be written; list it in workspace.writable", string(l.Level), path)
 	}
 	return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -248,12 +249,12 @@ func TestLookPath(t *testing.T) {
 	require.Zero(t, exit)
 	require.Equal(t, filepath.Join(dir, "two/p"), path)
 	_, exit, why := lookPath("p", dir, []string{"PATH=one"})
-	require.Equal(t, exitCannotRun, exit)
+	require.Equal(t, sandbox.ExitCannotRun, exit)
 	require.Contains(t, why, "not executable")
 	_, exit, _ = lookPath("dir", dir, []string{"PATH=one"})
-	require.Equal(t, exitNotFound, exit)
+	require.Equal(t, sandbox.ExitNotFound, exit)
 	_, exit, why = lookPath("p", dir, nil)
-	require.Equal(t, exitNotFound, exit)
+	require.Equal(t, sandbox.ExitNotFound, exit)
 	require.Contains(t, why, "not found on PATH ()")
 }
 

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 )
 
@@ -46,21 +44,6 @@ func idMap(kind string, own int) []syscall.SysProcIDMap {
 		all = append(all, syscall.SysProcIDMap{ContainerID: here, HostID: here, Size: size})
 	}
 	return all
-}
-
-// loopbackUp starts the loopback of the network that this process is in.
-func loopbackUp() error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	lo, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	lo.SetUint16(unix.IFF_UP)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
 // CheckNoNetwork tries whether a process can be kept from the network here, and says why not. Call it only in a

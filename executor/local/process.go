@@ -89,7 +89,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	stream.started()
 	if err != nil {
 		stream.finish()
-		exit, why, err := startFailure(path, err)
+		exit, why, err := sandbox.StartFailure(path, err)
 		if err != nil {
 			return ending{}, idle(err)
 		}
@@ -177,7 +177,7 @@ func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, att
 	}
 	pid, err := r.starter.forkExec(s.exe, s.argv, attr)
 	if err != nil {
-		return 0, fmt.Errorf("make sandbox: %v", err) // the words of startFailure are about the task's program
+		return 0, fmt.Errorf("make sandbox: %v", err) // the words of sandbox.StartFailure are about the task's program
 	}
 	if err := s.started(); err != nil {
 		var status syscall.WaitStatus

@@ -6,28 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
-
-// sandboxName is argv[0] of this program when it limits itself and then executes the task's program:
-//
-//	ufbuild-sandbox LIMITS PROGRAM ARGV…
-//
-// LIMITS are those of the sandbox package, as JSON. Without a program it only tries them.
-const sandboxName = "ufbuild-sandbox"
-
-// handshakeFD is where the program between tells that it failed. The kernel closes it when the task's program is
-// executed, so that silence means that all limits hold.
-const handshakeFD = 3
 
 // checkSandbox says why the sandbox that an attempt asks for cannot be had here. Nothing runs with less.
 func (r *Runner) checkSandbox(inv *executor.Invocation) error {
@@ -110,7 +94,7 @@ func limitsOf(inv *executor.Invocation, path, dir string) *sandbox.Limits {
 		if home := getenv(inv.Env, "HOME"); filepath.IsAbs(home) {
 			keep = append(keep, filepath.Clean(home))
 		}
-		l.Readable = append(places(inv, inv.Readable), sandbox.Programs(path, getenv(inv.Env, "PATH"), keep)...)
+		l.Readable = append(places(inv, inv.Readable), programs(path, getenv(inv.Env, "PATH"), keep)...)
 	}
 	return l
 }
@@ -134,28 +118,18 @@ func limit(l *sandbox.Limits, path string, argv []string) (*limited, error) {
 	if err != nil {
 		panic("BUG: limits have no JSON: " + err.Error())
 	}
-	s := &limited{limits: l, exe: exe, argv: append([]string{sandboxName, string(text), path}, argv...)}
+	s := &limited{limits: l, exe: exe, argv: append([]string{sandbox.Name, string(text), path}, argv...)}
 	if s.ours, s.theirs, err = os.Pipe(); err != nil {
 		return nil, fmt.Errorf("make sandbox: %w", err)
 	}
 	return s, nil
 }
 
-// refusal is why a program was not started, in the words of startFailure.
-type refusal struct {
-	Exit  int    `json:"exit"`
-	Why   string `json:"why"`
-	World bool   `json:"world,omitempty"` // the machine is to blame, not the task
-}
-
-// Error implements error.
-func (r *refusal) Error() string { return r.Why }
-
 // started waits until the task's program was executed under all its limits, or returns why it was not.
 func (s *limited) started() error {
 	_ = s.theirs.Close()
 	s.theirs = nil
-	var no refusal
+	var no sandbox.Refusal
 	switch err := json.NewDecoder(s.ours).Decode(&no); {
 	case err != nil: // nothing was said
 		return nil
@@ -169,65 +143,5 @@ func (s *limited) close() {
 	_ = s.ours.Close()
 	if s.theirs != nil {
 		_ = s.theirs.Close()
-	}
-}
-
-// sandboxMain is the program named sandboxName. It does not return.
-func sandboxMain(args []string) {
-	unix.CloseOnExec(handshakeFD)
-	no := enterSandbox(args)
-	if no == nil {
-		unix.Exit(0) // it was a trial
-	}
-	text, err := json.Marshal(no)
-	if err != nil {
-		panic("BUG: a refusal has no JSON: " + err.Error())
-	}
-	_, _ = unix.Write(handshakeFD, text)
-	unix.Exit(exitCannotRun)
-}
-
-// enterSandbox sets the limits and executes the program. It returns when that fails, or when there is no program.
-func enterSandbox(args []string) *refusal {
-	var limits sandbox.Limits
-	if err := json.Unmarshal([]byte(args[1]), &limits); err != nil || len(args) == 3 {
-		panic("BUG: start sandbox: its arguments are not those of this program")
-	}
-	if limits.NoNetwork {
-		if err := loopbackUp(); err != nil {
-			return &refusal{Why: "make sandbox: start the loopback network: " + err.Error(), World: true}
-		}
-	}
-	// Limits belong to a thread. The one that executes a program hands its own on.
-	runtime.LockOSThread()
-	if err := sandbox.Restrict(&limits); err != nil {
-		return &refusal{Why: err.Error(), World: true}
-	}
-	// So does the death signal, and this thread need not be the one that got it at the start.
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return &refusal{Why: "make sandbox: " + err.Error(), World: true}
-	}
-	if len(args) == 2 {
-		return nil
-	}
-	path, argv := args[2], args[3:]
-	err := execute(path, argv)
-	exit, why, world := startFailure(path, err)
-	if world != nil {
-		return &refusal{Exit: exitCannotRun, Why: world.Error(), World: true}
-	}
-	return &refusal{Exit: exit, Why: why}
-}
-
-// execute becomes the program, which may be busy for a moment (see busyTries). It returns only when that fails.
-func execute(path string, argv []string) (err error) {
-	wait := time.Millisecond
-	for try := 0; ; try++ {
-		err = syscall.Exec(path, argv, syscall.Environ())
-		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
-			return err
-		}
-		time.Sleep(wait)
-		wait *= 2
 	}
 }

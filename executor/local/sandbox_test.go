@@ -72,7 +72,7 @@ func TestSandboxStartsWhatItWasTold(t *testing.T) {
 	missing.Argv, missing.Sandbox = []string{"./nothing"}, "writes"
 	got, err = r.Run(context.Background(), missing, nil)
 	require.NoError(t, err)
-	require.Equal(t, exitNotFound, got.Exit)
+	require.Equal(t, sandbox.ExitNotFound, got.Exit)
 	require.Contains(t, text(t, store, got.Log), "was not found")
 }
 

@@ -187,7 +187,7 @@ func TestLimitedProgramThatCannotRun(t *testing.T) {
 	inv := invocation(t, "")
 	inv.Argv, inv.Sandbox, inv.NoNetwork = []string{"./nothing"}, "strict", true
 	got, log := runLimited(t, inv)
-	require.Equal(t, exitNotFound, got.Exit)
+	require.Equal(t, sandbox.ExitNotFound, got.Exit)
 	require.Contains(t, log, "was not found")
 	require.Empty(t, got.Sandbox, "no program ran, so nothing was enforced")
 	require.Empty(t, got.Enforced)

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/watchdog"
 )
 
@@ -85,8 +86,6 @@ func startWatchdog(null *os.File) (pipe *os.File, pid int, err error) {
 // false at once in an ordinary process. In a watchdog it returns true when its work is done, and main
 // returns. In a process that is to become a task in a sandbox it does not return.
 func WatchdogMain() bool {
-	if len(os.Args) > 1 && os.Args[0] == sandboxName {
-		sandboxMain(os.Args)
-	}
+	sandbox.Main(os.Args)
 	return watchdog.Main(os.Args)
 }

@@ -188,7 +188,7 @@ func (s *ruleset) fill(l *Limits) error {
 			return fmt.Errorf("make sandbox: let %s be written: %w", p, err)
 		}
 	}
-	for _, d := range devices {
+	for _, d := range Devices {
 		if err := s.allow(d, writesFile|reads); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("make sandbox: let %s be written: %w", d, err)
 		}
@@ -201,7 +201,7 @@ func (s *ruleset) fill(l *Limits) error {
 			return fmt.Errorf("make sandbox: let %s be read: %w", p, err)
 		}
 	}
-	for _, p := range system {
+	for _, p := range System {
 		if err := s.allow(p, reads); err != nil && !missing(err) {
 			return fmt.Errorf("make sandbox: let %s be read: %w", p, err)
 		}

@@ -3,7 +3,8 @@
 // A Go program initialises every package that it links before main begins. For ufbuild that is the JSON Schema
 // library's own schemas, tables of Unicode and regular expressions: several times what `ufbuild version` or a
 // build that has nothing to do takes. So these two are answered from init functions, the second from that of this package, which
-// ends the process. It also makes the process a watchdog that was started as one: every build that runs something starts one. The order is the language's: packages are initialised as soon as all that they import
+// ends the process. It also makes the process a watchdog that was started as one, which every build that runs something does, and
+// puts a task into its sandbox. The order is the language's: packages are initialised as soon as all that they import
 // are, by import path among those that could be next. What this package imports is therefore kept short and a
 // test holds it to that.
 //
@@ -19,6 +20,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/disk/position"
 	"github.com/ufbuild/ufbuild/cache/filelock"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/stamp"
 	"github.com/ufbuild/ufbuild/executor/watchdog"
 )
@@ -30,6 +32,7 @@ const stateDir = ".ufbuild"
 const NoStamp = "UFBUILD_NO_STAMP"
 
 func init() {
+	sandbox.Main(os.Args)
 	if watchdog.Main(os.Args) {
 		os.Exit(0)
 	}

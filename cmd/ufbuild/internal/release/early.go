@@ -6,7 +6,7 @@ import "os"
 const name = "ufbuild"
 
 // init answers `ufbuild version` before the packages after this one are initialised, as package early does for
-// builds that have nothing to do. It is not done there because package runtime/debug comes up late.
+// builds that have nothing to do.
 func init() {
 	if len(os.Args) != 2 || os.Args[1] != "version" {
 		return

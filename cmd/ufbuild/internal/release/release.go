@@ -3,7 +3,8 @@ package release
 
 import (
 	"runtime"
-	"runtime/debug"
+	"strings"
+	_ "unsafe" // for go:linkname
 )
 
 // version is set by the linker:
@@ -30,25 +31,42 @@ const Develop = "devel"
 // Read returns what the toolchain recorded in the binary.
 func Read() Info {
 	v := Info{SchemaVersion: 1, Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if ok && v.Version == "" && info.Main.Version != "(devel)" {
-		v.Version = info.Main.Version
-	}
+	v.readBuild(modinfo())
 	if v.Version == "" {
 		v.Version = Develop
 	}
-	if !ok {
-		return v
+	return v
+}
+
+// modinfo is what [debug.ReadBuildInfo] parses. That package comes up after a hundred others, for its name, and with it
+// what it answers would; the text is a line of words between tabs for each fact, which has been so since Go 1.18.
+//
+//go:linkname modinfo runtime/debug.modinfo
+func modinfo() string
+
+// framed is the length of the mark by which other programs find the text in the binary, before and behind it.
+const framed = 16
+
+func (v *Info) readBuild(text string) {
+	if len(text) < 2*framed {
+		return
 	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Commit = s.Value
-		case "vcs.modified":
-			v.Modified = s.Value == "true"
+	for line := range strings.Lines(text[framed : len(text)-framed]) {
+		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		switch {
+		case words[0] == "mod" && len(words) > 2:
+			if v.Version == "" && words[2] != "(devel)" {
+				v.Version = words[2]
+			}
+		case words[0] == "build" && len(words) > 1:
+			switch key, value, _ := strings.Cut(words[1], "="); key {
+			case "vcs.revision":
+				v.Commit = value
+			case "vcs.modified":
+				v.Modified = value == "true"
+			}
 		}
 	}
-	return v
 }
 
 // Line is what `ufbuild version` prints, for the program called name.
