@@ -80,8 +80,11 @@ func (c *checker) listElement(a *typ, text string, key *typ, where hcl.Range) (*
 		c.probs.error("UF2103", where, "%s is %s; its index is a number, not %s.", text, a, key)
 		return nil, false
 	}
+	count := len(a.elems)
 	if a.shape == listShape {
-		return a.elem.loosely(), true
+		if count = a.count; count == 0 || key.known == cty.NilVal {
+			return a.elem.loosely(), true
+		}
 	}
 	if key.known == cty.NilVal {
 		return unionOf(a.elems...).loosely(), true
@@ -91,9 +94,12 @@ func (c *checker) listElement(a *typ, text string, key *typ, where hcl.Range) (*
 		return anyType, true
 	}
 	i, _ := n.AsBigFloat().Int64()
-	if i < 0 || int(i) >= len(a.elems) {
-		c.probs.error("UF2103", where, "%s has %s; there is no [%d].", text, plural(len(a.elems), "element"), i)
+	if i < 0 || int(i) >= count {
+		c.probs.error("UF2103", where, "%s has %s; there is no [%d].", text, plural(count, "element"), i)
 		return nil, false
+	}
+	if a.shape == listShape {
+		return a.elem.loosely(), true
 	}
 	return a.elems[i], true
 }

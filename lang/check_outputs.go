@@ -91,6 +91,17 @@ func firstPart(p string) string {
 	return first
 }
 
+// reservedIn is the part of a path of the project that nothing may be exported into, "" without one. Some file systems take
+// .GIT for .git.
+func reservedIn(p string) string {
+	for part := range strings.SplitSeq(p, "/") {
+		if containsString(reservedDirs, strings.ToLower(part)) {
+			return part
+		}
+	}
+	return ""
+}
+
 // checkOverlap reports two outputs that would hold one file.
 func (l *loader) checkOverlap(d *taskDef, i *Instance, m, n int) {
 	a, b := &i.Outputs[m], &i.Outputs[n]

@@ -55,6 +55,11 @@ func (l *loader) checkScript(s *scope, a *argument) {
 		}
 		return plain(v).AsString(), true
 	}
+	if words, ok := known(0); ok && strings.Contains(words, " ") && !strings.Contains(words, "/") {
+		l.error("UF7103", elementRange(a.expression, 0), "No program is called %q, so nothing could start.", words).
+			hint("The program and each of its arguments are elements of their own; a line of shell is [\"sh\", \"-c\", %q].", words)
+		return
+	}
 	if k, word, ok := scriptOf(known); ok {
 		l.missingScript("UF7103", elementRange(a.expression, k), word, "nothing could start")
 	}

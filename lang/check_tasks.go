@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
@@ -186,6 +188,11 @@ func (l *loader) checkBody(d *taskDef, roots *rootTypes, guarded []string, check
 	case "command":
 		l.checkCommand(d.body, check(d.body))
 	case "prompt_text":
+		l.countInPrompt(d.body.expression)
+		if c := d.body.constant; c != cty.NilVal && c.Type() == cty.String && !c.IsNull() && strings.TrimSpace(c.AsString()) == "" {
+			l.error("UF5007", d.body.place, "The prompt is empty.")
+			return
+		}
 		t := check(d.body)
 		l.notNull(d.body.place, t)
 		if !t.textual() {

@@ -80,7 +80,7 @@ task "greet" {
 		Code: "UF6005", Title: "Reserved path",
 		Explanation: `
 .uf/ in a workspace belongs to ufbuild: outputs of dependencies lie there, read-only, and it never enters an
-output.`,
+output. Nor is anything exported into .git, .ufbuild or .uf of the project.`,
 		Bad: `
 task "greet" {
   command = ["sh", "-c", "echo hello > .uf/hello.txt"]

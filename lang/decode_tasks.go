@@ -41,6 +41,8 @@ type taskDef struct {
 	cells    []*Instance // for expand: one for each matrix cell and loop, without a key
 	contents []*prompt   // the prompt files of its instances, without duplicates
 	broken   bool        // no instance can be trusted
+
+	uncounted bool // loops has no value yet, so there may be more instances
 }
 
 // loadTasks decodes every task; each step runs over all tasks, so that all is declared before it is

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"cmp"
 	"slices"
 
@@ -85,7 +87,11 @@ func (l *loader) expressionDeps(d *taskDef, x *expression) []dep {
 			continue
 		}
 		target, ok := l.ev.tasks[u.name]
-		if !ok || target == d {
+		if !ok {
+			continue
+		}
+		if target == d {
+			l.error("UF2008", u.place, "task.%s cannot use its own result, as it does %s; use self for its own paths.", u.name, strings.TrimPrefix(how, "refers to "))
 			continue
 		}
 		base.target = target

@@ -62,6 +62,8 @@ func (l *loader) eachTypeOK(a *argument, v cty.Value) bool {
 		return false
 	case t.IsMapType(), t.IsObjectType(), t.IsSetType() && t.ElementType() == cty.String:
 		return true
+	case t.IsSetType() && v.LengthInt() == 0: // toset([]) is a set of nothing in particular
+		return true
 	}
 	n := l.error("UF4004", a.place, "for_each needs a map or a set of strings, not %s.", describeType(v))
 	if t.IsTupleType() || t.IsListType() {

@@ -158,10 +158,15 @@ func (l *loader) loopCount(d *taskDef, cell *lateParts) int {
 		return 1
 	}
 	v, ok := l.planTime(s, a)
-	if !ok || !v.IsKnown() || v.IsNull() {
+	if !ok || !v.IsKnown() {
+		d.uncounted = true
+		return 1
+	}
+	if v.IsNull() {
 		return 1
 	}
 	if n, good := convertTo(plain(v), cty.Number); !good || !n.IsKnown() {
+		d.uncounted = true
 		l.error("UF4202", a.place, "%s needs a number, not %s.", a.name, describeType(v))
 		return 1
 	}

@@ -260,9 +260,14 @@ func (l *loader) decodeExports(s *scope, d *taskDef, i *Instance) {
 		}
 		name, ok := l.exportedOutput(d, from)
 		path := l.wantString(s, to)
-		if ok && path != "" && l.safePath(to, path) {
-			i.Exports = append(i.Exports, Export{Output: name, To: path})
+		if !ok || path == "" || !l.safePath(to, path) {
+			continue
 		}
+		if part := reservedIn(path); part != "" {
+			l.error("UF6005", to.place, "Nothing is exported into %s.", part).hint("Name a path of the project itself.")
+			continue
+		}
+		i.Exports = append(i.Exports, Export{Output: name, To: path})
 	}
 }
 

@@ -133,6 +133,9 @@ func (x *taskTypes) shaped(d *taskDef, one *typ) *typ {
 		return anyType
 	}
 	all := listOf(one)
+	if d.expand == nil && d.symbolic == nil && !d.uncounted {
+		all.count = len(d.task.Instances)
+	}
 	if d.forEach == nil {
 		return oneOrAllType(d, d.task.Instances, one, all)
 	}

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -34,6 +35,7 @@ type typ struct {
 	set    bool // a list without order
 	loose  bool // a union of which the instance or a key decides; evaluation finds what is really missing
 	limit  bool // a list whose schema says how long it may get
+	count  int  // of a list whose elements are all known to be there; 0 when nobody knows
 	known  cty.Value
 	maybe  string            // why it may be null at run time; "" when it never is, or nobody promised
 	doubt  string            // of an output: the tolerated task that may have left nothing
@@ -164,6 +166,9 @@ func (t *typ) makeStructure() string {
 	switch t.shape {
 	case listShape, mapShape:
 		b.WriteString(map[shape]string{listShape: "l", mapShape: "m"}[t.shape] + t.elem.structure())
+		if t.count > 0 {
+			fmt.Fprintf(&b, "#%d", t.count)
+		}
 	case tupleShape, unionShape:
 		b.WriteString(map[shape]string{tupleShape: "t(", unionShape: "u("}[t.shape])
 		for _, e := range t.elems {

@@ -85,19 +85,22 @@ func (l *loader) unusedPrompts() {
 	}
 }
 
-// checkPromptText warns of text that rendering changes, and of loop.count, which ties every instance
-// to how many there are.
+// checkPromptText warns of text that rendering changes, and of loop.count.
 func (l *loader) checkPromptText(p *prompt, src []byte) {
 	if n, ok := norm.NFC.QuickSpan(src), norm.NFC.IsNormal(src); !ok {
 		r := rangeOfByte(p.path, src, n)
 		l.warn("UF5104", r, "From here on the text is not in the normal form NFC; rendering changes these characters.").
 			hint("Save the file in NFC, so that what you see is what is sent.")
 	}
-	if p.expression == nil {
-		return
+	if p.expression != nil {
+		l.countInPrompt(p.expression)
 	}
-	for i := range p.uses {
-		if u := &p.uses[i]; u.root == "loop" && u.name == "count" {
+}
+
+// countInPrompt warns of loop.count, which ties every instance to how many there are.
+func (l *loader) countInPrompt(x *expression) {
+	for i := range x.uses {
+		if u := &x.uses[i]; u.root == "loop" && u.name == "count" {
 			l.warn("UF5105", u.place, "loop.count in a prompt: changing loops would make every instance stale.")
 		}
 	}

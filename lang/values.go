@@ -132,6 +132,14 @@ func (l *loader) wanted(s *scope, a *argument, t cty.Type, what string) (cty.Val
 	if v.IsNull() {
 		return cty.NilVal, false // null takes the default
 	}
+	if path, name, known := dropped(v, t); name != "" {
+		n := l.error("UF2110", a.place, "%s has no %q.%s", a.name+path, name, didYouMean(name, known)).hint("It takes %s.", orList(known))
+		if where := keyRange(a.expression, name); path == "" && where != a.place {
+			r := at(where)
+			n.Subject = &r
+		}
+		return cty.NilVal, false
+	}
 	out, ok := convertTo(v, t)
 	if !ok || !out.IsWhollyKnown() {
 		n := l.error("UF2110", a.place, "%s needs %s, not %s.", a.name, what, describeType(v))
@@ -141,6 +149,32 @@ func (l *loader) wanted(s *scope, a *argument, t cty.Type, what string) (cty.Val
 		return cty.NilVal, false
 	}
 	return out, true
+}
+
+// dropped finds an attribute that a conversion of v to t would drop, and the path to it; "" when there is none.
+func dropped(v cty.Value, t cty.Type) (path, name string, known []string) {
+	if v, _ = v.Unmark(); v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
+		return "", "", nil
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		of := t
+		switch {
+		case t.IsObjectType() && k.Type() == cty.String:
+			if !t.HasAttribute(k.AsString()) {
+				return "", k.AsString(), sortedKeys(t.AttributeTypes())
+			}
+			of = t.AttributeType(k.AsString())
+		case t.IsCollectionType():
+			of = t.ElementType()
+		default:
+			return "", "", nil
+		}
+		if path, name, known = dropped(e, of); name != "" {
+			return pathText(cty.Path{cty.IndexStep{Key: k}}) + path, name, known
+		}
+	}
+	return "", "", nil
 }
 
 // wantString and its siblings return the zero value when the argument is not set or not good.

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -103,6 +104,12 @@ func (l *loader) assign(d *variableDef, v cty.Value, origin string, place hcl.Ra
 	}
 	if v.IsNull() && !d.nullable {
 		l.error("UF9003", place, "var.%s: null is not allowed, since nullable is false.", d.node.name)
+		d.broken = true
+		return
+	}
+	if path, name, known := dropped(v, d.typ); name != "" {
+		n := l.error("UF9003", place, "var.%s: %s has no %q.%s", d.node.name, cmp.Or(path, "it"), name, didYouMean(name, known))
+		n.because("It was set by %s.", origin).also(d.node.label, "the variable is declared here").hint("It takes %s.", orList(known))
 		d.broken = true
 		return
 	}
