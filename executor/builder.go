@@ -86,7 +86,7 @@ type Summary struct {
 	Duration time.Duration
 }
 
-// Plan says what Build would do with the wanted nodes, and writes nothing.
+// Plan says what Run would do with the wanted nodes, and writes nothing.
 func (b *Builder) Plan(ctx context.Context, wanted []graph.NodeID) (Summary, error) {
 	b.Validator = nil
 	return newScheduler(b, true).run(ctx, wanted)

@@ -10,7 +10,7 @@
 //
 // # The promises
 //
-// [Builder.Plan] and [Builder.Build] decide with the same function, so they never disagree. One scheduler goroutine
+// [Builder.Plan] and [Builder.Run] decide with the same function, so they never disagree. One scheduler goroutine
 // owns all node state and changes it through one method with a table of legal transitions; workers
 // get plain data and send back one message. Nothing is ordered by a clock.
 //

@@ -39,7 +39,7 @@ type Courier struct {
 
 var _ submit.Courier = (*Courier)(nil)
 
-// properties that only exec-action knows; see Serve.
+// properties that only exec-action knows; see Served.
 const (
 	propSandbox  = "ufbuild-sandbox"
 	propNetwork  = "ufbuild-network"

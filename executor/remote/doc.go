@@ -5,7 +5,7 @@
 //   - A [Courier] lays an attempt out here as ever, sends what lies there as a real Action with its Command and input root,
 //     and lays what comes back over it. Capture, contracts and usage then work as they do for an attempt of this machine.
 //   - [Runner] has a server execute the action (Execute and WaitExecution).
-//   - [Serve] is the other end for engines: `ufbuild exec-action` executes one action out of the store and puts the result
+//   - [Served] is the other end for engines: `ufbuild exec-action` executes one action out of the store and puts the result
 //     there.
 //
 // What an action holds: the workspace below "in", a script "run" that copies it to "ws", sets what depends on the place, and
