@@ -12,6 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -114,6 +115,9 @@ func (r *Rescue) finish(ctx context.Context, l workLine, a cache.Attempt) (*Resc
 	}
 	c, ok, err := r.Salvager.Finish(ctx, l.dir, mask)
 	if !ok {
+		if errors.Is(err, workspace.ErrWritten) {
+			return r.interrupted(ctx, l, a, err.Error())
+		}
 		if err != nil {
 			return &Rescued{Address: l.address, Attempt: a, Err: err}, nil
 		}

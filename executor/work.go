@@ -362,7 +362,7 @@ func (r *Rescue) attempt(ctx context.Context, l workLine) (*Rescued, error) {
 			if found, err := r.finish(ctx, l, a); found != nil || err != nil {
 				return found, err
 			}
-			return r.interrupted(ctx, l, a)
+			return r.interrupted(ctx, l, a, "its build died")
 		case a.Captured == nil:
 			return nil, r.uncaptured(ctx, l, a)
 		}
@@ -424,11 +424,11 @@ func (r *Rescue) uncaptured(ctx context.Context, l workLine, a cache.Attempt) er
 	return nil
 }
 
-func (r *Rescue) interrupted(ctx context.Context, l workLine, a cache.Attempt) (*Rescued, error) {
+func (r *Rescue) interrupted(ctx context.Context, l workLine, a cache.Attempt, why string) (*Rescued, error) {
 	if ok, err := r.salvage(ctx, l, &a); !ok || err != nil {
 		return nil, err
 	}
-	a.State, a.Outcome, a.Message = cache.Ended, cache.Interrupted, "its build died"
+	a.State, a.Outcome, a.Message = cache.Ended, cache.Interrupted, why
 	if err := r.Store.Append(cache.EndedRecord(a.Key, a.Ordinal, a.Outcome, a.Message, r.Now())); err != nil {
 		return nil, err
 	}

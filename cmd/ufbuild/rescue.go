@@ -62,6 +62,9 @@ func (s *session) tellRescued(j *journal.Journal, x *executor.Rescued, made map[
 		n = len(known) + made[x.Address.String()]
 	}
 	words := "was interrupted; what it left is kept"
+	if at.Message == workspace.ErrWritten.Error() {
+		words = "counts as interrupted: " + at.Message + "; it is kept"
+	}
 	switch {
 	case x.Err != nil:
 		words = fmt.Sprintf("ended and is not stored yet: %v", x.Err)

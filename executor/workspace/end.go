@@ -157,8 +157,11 @@ func ReadEnd(attempt string) (End, bool) {
 // ErrMasks says that a workspace cannot be captured by who does not know the secret values its builder looked for.
 var ErrMasks = errors.New("the secret values that its program got are not set here\nhint: build the campaign that ran it, with its environment")
 
+// ErrWritten says that a workspace is not what it was when its program ended.
+var ErrWritten = errors.New("its workspace was written to after it had ended, so what is there is no result")
+
 // Finish captures a workspace whose end is noted, as its own builder would have. It returns false when no end is
-// noted, or when it cannot be shown that the workspace is what it was then. mask are the secret values.
+// noted, or when it cannot be shown that the workspace is what it was then, with ErrWritten when it is not. mask are the secret values.
 func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (Captured, End, bool, error) {
 	e, ok := ReadEnd(attempt)
 	if !ok || e.Boot != bootID() && !e.Durable {
@@ -171,8 +174,11 @@ func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (
 	laid := g.Laid.laid()
 	laid.closed = pathsOf(e.Closed)
 	seal, err := sealOf(attempt, g.Outputs, laid.closed)
-	if err != nil || seal != e.Seal {
+	if err != nil {
 		return Captured{}, e, false, err
+	}
+	if seal != e.Seal {
+		return Captured{}, e, false, ErrWritten
 	}
 	if len(mask) < g.Masks {
 		return Captured{}, e, true, ErrMasks

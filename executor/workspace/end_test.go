@@ -90,8 +90,12 @@ func TestFinishDoubts(t *testing.T) {
 			dir, _, _ := ended(t, store)
 			spoil(t, dir)
 			_, _, ok, err := Finish(context.Background(), dir, store, nil)
-			require.NoError(t, err)
 			require.False(t, ok)
+			if name == "what was laid" || name == "the note was cut short" || name == "the machine stopped" {
+				require.NoError(t, err, "nobody knows")
+			} else {
+				require.ErrorIs(t, err, ErrWritten)
+			}
 		})
 	}
 }

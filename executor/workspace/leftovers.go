@@ -89,6 +89,9 @@ func laidIn(attempt string) *Laid {
 	return guessLaid(filepath.Join(attempt, Log))
 }
 
+// clockSlack is how far the clocks that stamp files differ at most, in ns: some are finer than others. Less than that cannot be told.
+const clockSlack = 1e9
+
 // guessLaid tells what another process laid by the clock of the file system: everything that is older
 // than the log, which is made when all is laid. What was laid within the same tick of that clock counts as
 // left over, which costs a little room and loses nothing. Where the clock was set back meanwhile, as far as the log knows, everything
@@ -99,7 +102,7 @@ func guessLaid(log string) *Laid {
 	switch {
 	case err != nil:
 		return &Laid{before: math.MaxInt64, closed: closed{}}
-	case st.Mask&unix.STATX_BTIME == 0, nanos(st.Mtime) < nanos(st.Btime), coarseNow() < nanos(st.Btime):
+	case st.Mask&unix.STATX_BTIME == 0, min(nanos(st.Mtime), coarseNow()) < nanos(st.Btime)-clockSlack:
 		return &Laid{closed: closed{}} // nobody knows: everything counts
 	}
 	return &Laid{before: nanos(st.Btime), closed: closed{}}
