@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,10 +24,6 @@ import (
 // farCampaign is a command and a prompt at a remote, and a command here that reads what they made. What a task writes is its key in
 // words.
 const farCampaign = `
-remote "farm" {
-  engine  = "reapi"
-  address = "%s"
-}
 agent "fake" {
   adapter  = "exec"
   command  = ["sh", "agent.sh"]
@@ -31,10 +31,10 @@ agent "fake" {
 }
 profile "default" {
   agent  = agent.fake
-  remote = "farm"
+  remote = "far"
 }
 task "a" {
-  remote   = "farm"
+  remote   = "far"
   timeout  = "1m"
   command  = ["sh", "-c", "echo a$(cat v1) > o; cat o >> $UFTRACE; sleep 0.05"]
   pass_env = ["UFTRACE"]
@@ -62,45 +62,63 @@ sleep 0.05
 // back is when a server that went down during a build is up again.
 const back = 150 * time.Millisecond
 
-// farFaults are what a server that executes does. Those that take it down are over soon, so that the same build may go on.
-var farFaults = map[string]func(*workertest.Worker){
-	"killed":    func(w *workertest.Worker) { goesDown(w, w.Server.Kill) },
-	"forgetful": func(w *workertest.Worker) { goesDown(w, func() { w.Crash(false) }) },
-	"crashed":   func(w *workertest.Worker) { goesDown(w, func() { w.Crash(true) }) },
-	"hanging": func(w *workertest.Worker) {
-		w.Server.Misbehave(remotetest.Faults{Hang: true})
+// farFaults are what any server does. Those that take it down are over soon, so that the same build may go on.
+func farFaults(s *remotetest.Server) map[string]func() {
+	out := map[string]func(){}
+	for name, do := range chaosFaults {
+		out[name] = func() { do(s) }
+	}
+	out["killed"] = func() { goesDown(s, s.Kill) }
+	out["hanging"] = func() {
+		s.Misbehave(remotetest.Faults{Hang: true})
 		killing.Go(func() {
 			time.Sleep(back)
-			w.Server.Misbehave(remotetest.Faults{})
+			s.Misbehave(remotetest.Faults{})
 		})
-	},
-}
-
-func init() {
-	for name, do := range chaosFaults {
-		if _, ours := farFaults[name]; !ours {
-			farFaults[name] = func(w *workertest.Worker) { do(w.Server) }
-		}
 	}
+	return out
 }
 
-func goesDown(w *workertest.Worker, down func()) {
+func goesDown(s *remotetest.Server, down func()) {
 	killing.Go(func() { // a call under way has to end before the server can
 		down()
 		time.Sleep(back)
-		w.Server.Restart()
+		s.Restart()
 	})
 }
 
-// farWorld is one machine whose tasks run at a server that misbehaves, and whose builds are killed.
+// farWorld is one machine whose tasks run elsewhere, where things go wrong, and whose builds are killed.
 type farWorld struct {
 	*home
 	r      *rand.Rand
-	worker *workertest.Worker
+	server *remotetest.Server
+	faults map[string]func()
 	n      int
 	told   map[string]int // times that a task was said to be lost, or to be paid twice
 	said   []string
 	endsAs map[string]int
+}
+
+func newFarWorld(t *testing.T, s *remotetest.Server) *farWorld {
+	was := remoteTimeout
+	remoteTimeout = 300 * time.Millisecond
+	t.Cleanup(func() { remoteTimeout = was })
+	return &farWorld{
+		home: newHome(t, map[string]string{"agent.sh": farAgent}), r: rand.New(rand.NewPCG(17, 19)), server: s, faults: farFaults(s),
+		told: map[string]int{}, endsAs: map[string]int{},
+	}
+}
+
+// rounds builds n times; in a short run a few.
+func (w *farWorld) rounds(n int) {
+	if testing.Short() {
+		n = min(n, 5)
+	}
+	for w.n = range n {
+		w.round()
+	}
+	w.t.Logf("how the first builds ended: %v; said to be lost: %v", w.endsAs, w.told)
+	require.Positive(w.t, w.endsAs["0"], "no build went well in spite of the trouble")
 }
 
 // TestCrashExecute builds with tasks that run at a server which is killed, forgets, crashes with its machine, hangs, is slow or full,
@@ -108,23 +126,100 @@ type farWorld struct {
 // itself. What the server did not do at once is done by the next build: outputs are right, and nothing ran twice that was not said to
 // be lost.
 func TestCrashExecute(t *testing.T) {
-	was := remoteTimeout
-	remoteTimeout = 300 * time.Millisecond
-	t.Cleanup(func() { remoteTimeout = was })
-	n := *chaos
-	if testing.Short() {
-		n = min(n, 10)
-	}
 	for _, sha := range []bool{false, true} {
-		w := &farWorld{r: rand.New(rand.NewPCG(17, 19)), told: map[string]int{}, endsAs: map[string]int{}}
-		w.worker = workertest.Start(t, remotetest.Options{SHA256: sha, Zstd: !sha, MaxBatch: 4 << 10})
-		w.home = newHome(t, map[string]string{"campaign.hcl": fmt.Sprintf(farCampaign, w.worker.Server.URL()), "agent.sh": farAgent})
-		w.worker.Env = []string{traceVariable + "=" + w.trace, "PATH=/usr/local/bin:/usr/bin:/bin"}
-		for w.n = range (n + 1) / 2 {
-			w.round()
+		worker := workertest.Start(t, remotetest.Options{SHA256: sha, Zstd: !sha, MaxBatch: 4 << 10})
+		w := newFarWorld(t, worker.Server)
+		w.write(map[string]string{"campaign.hcl": `remote "far" {` + "\n  engine = \"reapi\"\n  address = \"" + w.server.URL() + "\"\n}\n" + farCampaign})
+		worker.Env = []string{traceVariable + "=" + w.trace, "PATH=/usr/local/bin:/usr/bin:/bin"}
+		w.faults["forgetful"] = func() { goesDown(w.server, func() { worker.Crash(false) }) }
+		w.faults["crashed"] = func() { goesDown(w.server, func() { worker.Crash(true) }) }
+		w.rounds((*chaos + 1) / 2)
+	}
+}
+
+// farEngine is an engine for jobs whose jobs are processes of this machine, with a file each.
+const farEngine = `
+remote "far" {
+  engine  = "command"
+  address = "%[1]s"
+  program = "%[2]s/ufbuild"
+  submit  = ["sh", "-c", "cd %[2]s; [ ! -e refuses ] || exit 1; setsid {command} >{log} 2>&1 </dev/null & echo $! >%[2]s/{name}.pid; [ ! -e deaf ] || exit 1"]
+  state   = ["sh", "-c", "cd %[2]s; [ ! -e mute ] || exit 1; [ -e {name}.pid ] || exit 0; if grep -q '^State:.[^ZX]' /proc/$(cat {name}.pid)/status; then echo running; else echo done; fi"]
+  cancel  = ["sh", "-c", "kill -TERM $(cat %[2]s/{name}.pid)"]
+}
+`
+
+// TestCrashJobs is TestCrashExecute for jobs: beside the server that stores, jobs are killed, and the engine refuses jobs, takes one and
+// says that it did not, runs one twice, or does not answer.
+func TestCrashJobs(t *testing.T) {
+	was := waitElsewhere
+	waitElsewhere = func(d time.Duration) <-chan time.Time { return time.After(d / 20) }
+	t.Cleanup(func() { waitElsewhere = was })
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	for _, sha := range []bool{false, true} {
+		w := newFarWorld(t, remotetest.Start(t, remotetest.Options{SHA256: sha, Zstd: !sha, MaxBatch: 4 << 10}))
+		e := &farJobs{t: t, dir: t.TempDir()}
+		require.NoError(t, os.Symlink(exe, filepath.Join(e.dir, programName)))
+		w.write(map[string]string{"campaign.hcl": fmt.Sprintf(farEngine, w.server.URL(), e.dir) + farCampaign})
+		w.faults["job killed"] = e.kill
+		for _, is := range []string{"refuses", "deaf", "mute"} {
+			w.faults[is] = func() { e.is(is) }
 		}
-		t.Logf("how the first builds ended: %v; said to be lost: %v; %d executions", w.endsAs, w.told, w.worker.Executed())
-		require.Positive(t, w.endsAs["0"], "no build went well in spite of the trouble")
+		w.faults["twice"] = e.again
+		w.rounds((*chaos + 3) / 4) // a job takes a while
+		e.kill()
+	}
+}
+
+// farJobs is where jobs run.
+type farJobs struct {
+	t   *testing.T
+	dir string
+}
+
+// pids are the processes of jobs, dead ones too.
+func (e *farJobs) pids() (out []int) {
+	files, err := filepath.Glob(filepath.Join(e.dir, "*.pid"))
+	require.NoError(e.t, err)
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		require.NoError(e.t, err)
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil { // it is just being written
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// kill kills what runs of jobs.
+func (e *farJobs) kill() {
+	for _, pid := range e.pids() {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+}
+
+// is makes the engine refuse, take and deny, or not answer, for a while.
+func (e *farJobs) is(what string) {
+	file := filepath.Join(e.dir, what)
+	require.NoError(e.t, os.WriteFile(file, nil, 0o600))
+	killing.Go(func() {
+		time.Sleep(back)
+		require.NoError(e.t, os.Remove(file))
+	})
+}
+
+// again runs jobs once more that run.
+func (e *farJobs) again() {
+	for _, pid := range e.pids() {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		args := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+		if err != nil || len(args) != 5 || args[1] != "exec-action" {
+			continue
+		}
+		cmd := exec.Command(args[0], args[1:]...)
+		require.NoError(e.t, cmd.Start())
+		killing.Go(func() { _ = cmd.Wait() })
 	}
 }
 
@@ -134,10 +229,10 @@ func (w *farWorld) round() {
 	fault, code := w.bad()
 	w.endsAs[code]++
 	killing.Wait()
-	w.worker.Server.Restart()
-	w.worker.Server.Misbehave(remotetest.Faults{})
+	w.server.Restart()
+	w.server.Misbehave(remotetest.Faults{})
 	if strings.HasPrefix(fault, "rotten") {
-		w.worker.Server.Forget(nil) // a server that finds its blobs rotten drops them
+		w.server.Forget(nil) // a server that finds its blobs rotten drops them
 	}
 	if code != "0" { // whatever it was is over
 		if said, code := w.run("build"); code != 0 {
@@ -167,11 +262,7 @@ func (w *farWorld) round() {
 
 // bad builds while the server misbehaves, and says how that ended.
 func (w *farWorld) bad() (fault, code string) {
-	names := make([]string, 0, len(farFaults))
-	for name := range farFaults {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(w.faults))
 	fault = names[w.r.IntN(len(names))]
 	after := int64(w.r.IntN(30))
 	kill := w.n%3 == 2
@@ -184,13 +275,13 @@ func (w *farWorld) bad() (fault, code string) {
 		victim = w.start("build")
 	}
 	var calls atomic.Int64
-	w.worker.Server.Misbehave(remotetest.Faults{Before: func(string) {
+	w.server.Misbehave(remotetest.Faults{Before: func(string) {
 		switch {
 		case calls.Add(1) != after:
 		case kill:
 			_ = victim.cmd.Process.Kill()
 		default:
-			farFaults[fault](w.worker)
+			w.faults[fault]()
 		}
 	}})
 	about := fmt.Sprintf("%s after %d calls", fault, after)
@@ -200,7 +291,7 @@ func (w *farWorld) bad() (fault, code string) {
 		return about, fmt.Sprint(end)
 	}
 	if after == 0 {
-		farFaults[fault](w.worker)
+		w.faults[fault]()
 	}
 	said, end := w.run("build")
 	w.heard(said)

@@ -19,6 +19,9 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
+// waitElsewhere is how waits for other machines pass. A test has less patience.
+var waitElsewhere = time.After
+
 // fleet is every runner of a build: this machine, and the remotes of the campaign. Nothing is connected to before an attempt
 // goes there.
 type fleet struct {
@@ -79,7 +82,7 @@ func (f *fleet) runner(name string) (executor.Runner, error) {
 	var r executor.Runner
 	if declared.Engine == "reapi" {
 		c.Properties = declared.Properties
-		r = &executorremote.Runner{Name: name, At: reachedAt(declared, address), Courier: c, MaxTimeout: declared.MaxTimeout, After: time.After, Notice: f.notice}
+		r = &executorremote.Runner{Name: name, At: reachedAt(declared, address), Courier: c, MaxTimeout: declared.MaxTimeout, After: waitElsewhere, Notice: f.notice}
 	} else {
 		o, err := f.jobOptions(declared, address, c)
 		if err != nil {
@@ -117,7 +120,7 @@ func (f *fleet) jobOptions(r *lang.Remote, address string, c submit.Courier) (su
 	}
 	return submit.Options{
 		Remote: r.Name, At: reachedAt(r, address), Engine: e, Properties: r.Properties, Program: program, Address: address, Courier: c, MaxTimeout: r.MaxTimeout,
-		Logs: filepath.Join(filepath.Dir(f.s.store.Workdir()), "jobs"), Environ: f.s.app.environ, Poll: r.Poll, After: time.After, Notice: f.notice,
+		Logs: filepath.Join(filepath.Dir(f.s.store.Workdir()), "jobs"), Environ: f.s.app.environ, Poll: r.Poll, After: waitElsewhere, Notice: f.notice,
 	}, err
 }
 
