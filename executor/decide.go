@@ -226,7 +226,7 @@ func (d *Decider) mayCount(dec *Decision, c *cache.Attempt) bool {
 // settle makes the node fresh by attempt c. It returns false when outputs have to be put in place and
 // their bytes turn out to be damaged.
 func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *sightings) bool {
-	dec.Place, dec.Differ = d.Placer.Check(dec.Action.Address, c.Captured.Outputs, outPaths(dec.Action.Outputs))
+	d.lookInPlace(dec, &c)
 	if dec.Place != place.InPlace {
 		mends, err := d.whole(dec.Action, c.Captured.Outputs, d.reads)
 		if err != nil {
@@ -241,6 +241,17 @@ func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *
 	}
 	dec.Answer, dec.Attempt, dec.Verdict = Fresh, c, v
 	return true
+}
+
+// lookInPlace says whether the outputs of an attempt are in place. Where the address may have read another one last, what that
+// left there is looked for too; elsewhere it would be a walk through every directory for nothing.
+func (d *Decider) lookInPlace(dec *Decision, c *cache.Attempt) {
+	a := dec.Action
+	check := d.Placer.Check
+	if last := d.View.Selected[a.Address]; last.ByPerson() || last.Attempt != (journal.Attempt{Key: c.Key, Ordinal: c.Ordinal}) {
+		check = d.Placer.CheckAfter
+	}
+	dec.Place, dec.Differ = check(a.Address, c.Captured.Outputs, outPaths(a.Outputs))
 }
 
 // judge returns the verdict of today's contracts over captured outputs: a recorded one if there is

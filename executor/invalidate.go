@@ -40,6 +40,7 @@ type InvalidatedNode struct {
 	Template bool // of an expand block
 	Target   bool // named by the user; else reached through the cone
 	Shared   bool // reads the same attempt as a node of the cone
+	Priced   bool // an attempt says what it took: the selected one, else the last
 	Duration time.Duration
 	Usage    cache.Usage
 	Open     *cache.Placed  // where the attempt may still run; nil for one that ended
@@ -54,9 +55,10 @@ type Invalidator struct {
 	Root  string
 	Now   func() time.Time
 
-	// Reads says which attempt makes each fresh node fresh today, by a plan. It differs from what is
-	// selected after an edit was taken back, and when the journal is gone.
-	Reads map[lang.Address]journal.Attempt
+	// Reads says which attempt makes each fresh node fresh today, by a plan, and after it what would if that one were gone, where
+	// it has another key: a person chose it. It differs from what is selected after an edit was taken back, and when the journal
+	// is gone.
+	Reads map[lang.Address][]journal.Attempt
 }
 
 // read lists what a node has selected and what it would read if a build decided now.
@@ -65,8 +67,10 @@ func (v *Invalidator) read(a lang.Address) []journal.Attempt {
 	if s, ok := v.View.Selected[a]; ok {
 		out = append(out, s.Attempt)
 	}
-	if r, ok := v.Reads[a]; ok && (len(out) == 0 || out[0].Key != r.Key) {
-		out = append(out, r)
+	for _, r := range v.Reads[a] {
+		if !slices.ContainsFunc(out, func(at journal.Attempt) bool { return at.Key == r.Key }) {
+			out = append(out, r)
+		}
 	}
 	return out
 }
@@ -147,17 +151,32 @@ func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
 			continue
 		}
 		n.Key, n.Selected, n.Discards = at.Key, at.Ordinal, discards
-		for _, a := range attempts {
-			switch {
-			case a.Ordinal != at.Ordinal:
-			case a.Captured != nil:
-				n.Duration, n.Usage = a.Captured.Duration, a.Captured.Usage
-			case a.State == cache.Started:
-				n.Open = a.Placed
-			}
+		n.price(attempts, at.Ordinal)
+	}
+	if n.Selected > 0 {
+		return n, nil
+	}
+	// It is stale already, and runs all the same: what it took last time is what counts.
+	last := v.View.Last[of.Address].Attempt
+	if last.Ordinal == 0 {
+		last = v.View.Ended[of.Address].Attempt
+	}
+	attempts, err := v.Store.Attempts(last.Key)
+	n.price(attempts, last.Ordinal)
+	return n, err
+}
+
+// price takes over what one of the attempts took.
+func (n *InvalidatedNode) price(attempts []cache.Attempt, ordinal int) {
+	for _, a := range attempts {
+		switch {
+		case a.Ordinal != ordinal:
+		case a.Captured != nil:
+			n.Priced, n.Duration, n.Usage = true, a.Captured.Duration, a.Captured.Usage
+		case a.State == cache.Started:
+			n.Open = a.Placed
 		}
 	}
-	return n, nil
 }
 
 // standing lists the ordinals among attempts of one key that a decision may choose, or may choose once the read one is

@@ -30,7 +30,7 @@ func (d *Decider) tryRuling(ctx context.Context, dec *Decision) bool {
 	if err != nil || !v.Pass && v.Key != r.Verdict {
 		return false
 	}
-	dec.Place, dec.Differ = d.Placer.Check(dec.Action.Address, at.Captured.Outputs, outPaths(dec.Action.Outputs))
+	d.lookInPlace(dec, &at)
 	if dec.Place != place.InPlace {
 		if mends, err = d.whole(dec.Action, at.Captured.Outputs, d.reads); err != nil {
 			return false

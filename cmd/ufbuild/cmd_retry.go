@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
@@ -192,22 +193,30 @@ func (s *session) find(addresses []lang.Address) []graph.NodeID {
 // givenUp are the reasons of attempts that a retry gives up although no node reads them yet.
 var givenUp = []executor.ReasonKind{executor.NotStoredYet, executor.RunsThere, executor.LeftThere}
 
-// reads says which attempts make nodes fresh now.
-func (s *session) reads() (map[lang.Address]journal.Attempt, error) {
+// reads says which attempts make nodes fresh now, and after the one that a person chose what would instead of it.
+func (s *session) reads() (map[lang.Address][]journal.Attempt, error) {
 	sum, err := s.plan(s.allNodes())
 	if err != nil {
 		return nil, err
 	}
-	out := map[lang.Address]journal.Attempt{}
+	out := map[lang.Address][]journal.Attempt{}
 	for i := range sum.Nodes {
-		switch r := &sum.Nodes[i]; {
+		r := &sum.Nodes[i]
+		switch {
 		case slices.Contains(givenUp, r.Reason.Kind):
-			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Reason.Ordinal}
+			out[r.Address] = []journal.Attempt{{Key: r.Key, Ordinal: r.Reason.Ordinal}}
 		case r.State == executor.IsFresh:
-			out[r.Address] = journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
-			if r.From != nil {
-				out[r.Address] = journal.Attempt{Key: *r.From, Ordinal: r.Ordinal}
-			}
+			out[r.Address] = []journal.Attempt{readsNow(r)}
+		}
+		if r.From == nil {
+			continue
+		}
+		attempts, err := s.store.Attempts(r.Key)
+		if err != nil {
+			return nil, err
+		}
+		if own := cache.Candidates(attempts, 0); len(own) > 0 {
+			out[r.Address] = append(out[r.Address], journal.Attempt{Key: r.Key, Ordinal: own[0].Ordinal})
 		}
 	}
 	return out, nil
@@ -315,9 +324,9 @@ func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
 func retryPrice(inv executor.Invalidation) string {
 	var total time.Duration
 	cost := newCostSum()
-	for _, n := range inv.Nodes {
+	for _, n := range inv.Listed() {
 		total += n.Duration
-		if n.Selected > 0 && n.Kind == lang.Prompt {
+		if n.Kind == lang.Prompt {
 			cost.addUsage(n.Usage)
 		}
 	}
@@ -338,8 +347,8 @@ func tookWords(n executor.InvalidatedNode) string {
 	switch {
 	case n.Open != nil:
 		return "goes on at " + n.Open.String() + ": it is ended"
-	case n.Selected == 0:
-		return "nothing selected"
+	case !n.Priced:
+		return "not known"
 	}
 	words := spentWords(n.Duration, n.Usage.CostUSD)
 	if n.Usage.AtLeast && n.Usage.CostUSD != nil {

@@ -91,6 +91,9 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 		if node.State != executor.IsFresh {
 			return usageErrorf("%s is not fresh, so there is nothing to hold\nhint: build it, or choose an attempt with select", c.address)
 		}
+		if c, err = s.holdable(c, target, node); err != nil {
+			return err
+		}
 	case journal.Unpin:
 		if _, pinned := s.view.PinOf(c.address, journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}); !pinned {
 			return usageErrorf("%s is not pinned\nhint: `ufbuild show %s --history` lists the decisions about it", c.address, quoteTarget(c.address))
@@ -138,6 +141,26 @@ func (s *session) planOf(c chosen) (*executor.NodeResult, error) {
 		}
 	}
 	return nil, usageErrorf("%s cannot be decided about yet\nhint: `ufbuild plan %s` says what has to run first", c.address, quoteTarget(c.address))
+}
+
+// holdable is the attempt that the node reads now, for pin. What was selected last is another one where a campaign was edited
+// since and nothing was built.
+func (s *session) holdable(c chosen, target string, node *executor.NodeResult) (chosen, error) {
+	reads := readsNow(node)
+	if _, n := s.splitNumber(target); n > 0 && (journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}) != reads {
+		return c, usageErrorf("%s does not read attempt %d now, so there is nothing to hold\nhint: `ufbuild select %s` first", c.address, n, target)
+	}
+	gens, err := s.generations(c.address)
+	if err != nil {
+		return c, err
+	}
+	for _, g := range gens {
+		if g.Attempt.Key == reads.Key && g.Attempt.Ordinal == reads.Ordinal {
+			c.gen = g
+			return c, nil
+		}
+	}
+	return c, usageErrorf("%s reads what was found in the store, and no build has taken it up yet\nhint: `ufbuild build %s` first", c.address, quoteTarget(c.address))
 }
 
 // acceptable finds what accept selects: what failed a check under the key of now, else the last good one.

@@ -40,8 +40,11 @@ type whyReport struct {
 
 type whyNode struct {
 	nodeReport
-	Against int               `json:"against,omitempty"`
-	Changes []executor.Change `json:"changes,omitempty"`
+	Attempt    int               `json:"attempt,omitempty"`     // fresh: the number in the history of what it reads
+	AttemptKey string            `json:"attempt_key,omitempty"` // fresh: the key of that, where a person chose it for another
+	Decisions  []decisionReport  `json:"decisions,omitempty"`   // fresh: by which persons have it read that
+	Against    int               `json:"against,omitempty"`
+	Changes    []executor.Change `json:"changes,omitempty"`
 }
 
 func (a *app) runWhy(targets []string, against int) error {
@@ -73,6 +76,9 @@ func (a *app) runWhy(targets []string, against int) error {
 			continue
 		}
 		n := whyNode{nodeReport: reportNode(r), Against: against, Changes: r.Reason.Changes}
+		if err := s.sayWhoChose(&n, r); err != nil {
+			return err
+		}
 		if against > 0 {
 			if n.Changes, err = s.changesAgainst(r, against); err != nil {
 				return err
@@ -80,7 +86,7 @@ func (a *app) runWhy(targets []string, against int) error {
 		}
 		report.Nodes = append(report.Nodes, n)
 		if !a.json {
-			a.printWhy(s, &sum, r, n)
+			a.printWhy(s, &sum, r, &n)
 		}
 	}
 	if a.json {
@@ -105,7 +111,7 @@ func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Chan
 	return executor.DiffManifests(old, r.Manifest, r.Inflows), nil
 }
 
-func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult, n whyNode) {
+func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult, n *whyNode) {
 	style := a.outTerm.Style()
 	fmt.Fprintf(a.out, "%s is %s", style.Bold(r.Address.String()), paintState(style, r.State))
 	words := stateWords(r)
@@ -123,7 +129,7 @@ func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult
 		fmt.Fprintln(a.out, "  "+skipWords(skip))
 	}
 	if r.State == executor.IsFresh {
-		s.printSelected(a.out, r)
+		s.printSelected(a.out, r, n)
 	}
 	if len(n.Changes) > 0 {
 		than := "the last attempt it read"
@@ -140,13 +146,18 @@ func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult
 	printReasonDetail(a.out, r)
 }
 
-// printSelected says which attempt makes a node fresh and why that one ran.
-func (s *session) printSelected(w io.Writer, r *executor.NodeResult) {
-	fmt.Fprintf(w, "  attempt %d of key %s", r.Ordinal, r.Key.Short())
-	attempts, err := s.store.Attempts(r.Key)
+// printSelected says which attempt makes a node fresh, why that one ran, and which person had a say in it.
+func (s *session) printSelected(w io.Writer, r *executor.NodeResult, n *whyNode) {
+	reads := readsNow(r)
+	what := "an attempt"
+	if n.Attempt > 0 {
+		what = fmt.Sprintf("attempt %d of its history", n.Attempt)
+	}
+	fmt.Fprintf(w, "  reads %s, key %s", what, reads.Key.Short())
+	attempts, err := s.store.Attempts(reads.Key)
 	if err == nil {
 		for _, at := range attempts {
-			if at.Ordinal == r.Ordinal {
+			if at.Ordinal == reads.Ordinal {
 				fmt.Fprintf(w, ", made %s (%s)", at.StartedAt.Local().Format("2006-01-02 15:04:05"), at.Reason)
 				if at.Placed != nil && at.Captured != nil {
 					fmt.Fprintf(w, ", ran at %s", event.Plain(at.Captured.Where))
@@ -155,6 +166,13 @@ func (s *session) printSelected(w io.Writer, r *executor.NodeResult) {
 		}
 	}
 	fmt.Fprintln(w)
+	for _, d := range n.Decisions {
+		fmt.Fprintf(w, "  %s by %s on %s", saidWords[d.Word], d.Who, d.When.Local().Format("2006-01-02 15:04:05"))
+		if d.Why != "" {
+			fmt.Fprintf(w, ": %s", event.Plain(d.Why))
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 func printReasonDetail(w io.Writer, r *executor.NodeResult) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -42,6 +43,49 @@ func (s *session) reportDecisions(a lang.Address) ([]decisionReport, error) {
 		})
 	}
 	return out, nil
+}
+
+// saidWords are what persons did of which a result is read.
+var saidWords = map[string]string{"accept": "accepted", "select": "selected", "pin": "pinned", "approve": "approved"}
+
+// readsNow is the attempt that a fresh node reads. It is of another key than the node's where a person chose it.
+func readsNow(r *executor.NodeResult) journal.Attempt {
+	if r.From != nil {
+		return journal.Attempt{Key: *r.From, Ordinal: r.Ordinal}
+	}
+	return journal.Attempt{Key: r.Key, Ordinal: r.Ordinal}
+}
+
+// sayWhoChose adds which attempt a fresh node reads, and the standing words of persons by which it does.
+func (s *session) sayWhoChose(n *whyNode, r *executor.NodeResult) error {
+	if r.State != executor.IsFresh {
+		return nil
+	}
+	reads := readsNow(r)
+	gens, err := s.generations(r.Address)
+	if err != nil {
+		return err
+	}
+	for _, g := range gens {
+		if g.Attempt.Key != reads.Key || g.Attempt.Ordinal != reads.Ordinal {
+			continue
+		}
+		n.Attempt = g.N
+		if rl, ok := s.view.RulingOf(r.Address, r.Key); ok && rl.Attempt == reads {
+			n.Decisions = append(n.Decisions, decisionReport{Word: string(rl.Word), N: g.N, Who: rl.Who, When: rl.Time, Why: rl.Why, ID: rl.ID})
+		}
+		inst, ok := s.instance(r.Address)
+		if !ok || len(executor.NeedApproval(inst.Outputs)) == 0 || g.Attempt.Captured == nil {
+			break
+		}
+		if said, ok := s.view.ApprovalOf(r.Address, executor.ApprovalDigest(inst.Outputs, g.Attempt.Captured.Outputs)); ok && !said.Denied {
+			n.Decisions = append(n.Decisions, decisionReport{Word: "approve", N: g.N, Who: said.Who, When: said.Time, Why: said.Why, ID: said.ID})
+		}
+	}
+	if r.From != nil {
+		n.AttemptKey = r.From.String()
+	}
+	return nil
 }
 
 // printDecisions lists them below the attempts.

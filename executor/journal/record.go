@@ -75,10 +75,13 @@ type Attempt struct {
 // Selection is the attempt that an address reads.
 type Selection struct {
 	Attempt
-	Build  string
+	Build  string // "" where a person chose it, or took a decision back
 	Time   time.Time
 	Reason string // why it ran, or where it was found
 }
+
+// ByPerson reports whether no build has read the attempt since a person chose it: what is in place may be of another one.
+func (s Selection) ByPerson() bool { return s.Build == "" }
 
 // Ended is how the last attempt of an address ended.
 type Ended struct {

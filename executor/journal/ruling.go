@@ -89,11 +89,11 @@ func (v *View) unapprove(undone *Ruling) {
 	}
 }
 
-// unrule takes back the ruling called id: the address reads what it read before.
-func (v *View) unrule(id string) {
+// unrule takes back the ruling that undone names: the address reads what it read before.
+func (v *View) unrule(undone *Record) {
 	for i := range v.Rulings {
 		r := &v.Rulings[i]
-		if r.ID != id || r.Undone {
+		if r.ID != undone.Undoes || r.Undone {
 			continue
 		}
 		r.Undone = true
@@ -105,6 +105,6 @@ func (v *View) unrule(id string) {
 			delete(v.Selected, r.Address)
 			continue
 		}
-		v.Selected[r.Address], v.Last[r.Address] = r.Before, r.Before
+		v.restore(r.Address, r.Before.Attempt, undone)
 	}
 }

@@ -100,7 +100,7 @@ func (v *View) apply(r *Record) error {
 	case kindOwn:
 		v.own(r)
 	case kindUndo:
-		v.unrule(r.Undoes)
+		v.unrule(r)
 		v.undo(r)
 	}
 	return nil
@@ -146,8 +146,13 @@ func (v *View) undo(r *Record) {
 			delete(v.discarded, Attempt{n.Key, o})
 		}
 		if n.Selected > 0 {
-			s := Selection{Attempt: Attempt{n.Key, n.Selected}, Time: r.Time, Reason: "undo of " + r.Undoes}
-			v.Selected[n.Address], v.Last[n.Address] = s, s
+			v.restore(n.Address, Attempt{n.Key, n.Selected}, r)
 		}
 	}
+}
+
+// restore lets an address read what it read before what was undone.
+func (v *View) restore(a lang.Address, at Attempt, undone *Record) {
+	s := Selection{Attempt: at, Time: undone.Time, Reason: "undo of " + undone.Undoes}
+	v.Selected[a], v.Last[a] = s, s
 }

@@ -202,7 +202,7 @@ const live = {
     const build = el("input", { type: "checkbox", id: "build-now" }), only = el("input", { type: "checkbox", id: "alone" });
     build.checked = true; only.checked = alone;
     only.addEventListener("change", () => this.retry(node, only.checked));
-    const rows = p.nodes.map((n) => el("tr", {}, el("td", { class: "mono" }, n.address), el("td", { class: "soft" }, n.role), el("td", { class: "num" }, n.ordinal ? duration(n.duration_ms) : "nothing selected"), el("td", { class: "num" }, money(n.cost_usd))));
+    const rows = p.nodes.map((n) => el("tr", {}, el("td", { class: "mono" }, n.address), el("td", { class: "soft" }, n.role), el("td", { class: "num" }, n.duration_ms == null && n.cost_usd == null ? "not known" : duration(n.duration_ms || 0)), el("td", { class: "num" }, money(n.cost_usd))));
     this.form(`Retry ${node.address}`, [
       el("p", {}, "Discards these results and runs again. Nothing is lost: undo brings all of it back."),
       el("p", { class: "price", id: "price" }, p.price),
