@@ -42,7 +42,7 @@ offers, and with the mode write stores a few bytes there and reads them back.`,
 
 // finding is one thing that doctor looked at.
 type finding struct {
-	Part  string `json:"part"`  // agents, login, campaign, contracts, store, remote, kernel or sandbox
+	Part  string `json:"part"`  // agents, login, campaign, contracts, store, remote, engine, kernel or sandbox
 	Name  string `json:"name"`  // of the program or feature
 	State string `json:"state"` // ok; absent: nobody here needs it; missing: a build needs it
 	Words string `json:"words,omitempty"`
@@ -63,7 +63,7 @@ func (a *app) runDoctor(r *remoteFlags) error {
 	if err != nil {
 		return err
 	}
-	found = append(found, onRemote...)
+	found = append(append(found, onRemote...), a.engineFindings(r, campaign)...)
 	found = append(found, kernelFindings()...)
 	found = append(found, a.sandboxFindings(l)...)
 	if err := a.printFindings(found); err != nil {

@@ -74,7 +74,7 @@ func (f *fleet) runner(name string) (executor.Runner, error) {
 	}
 	address := f.addressOf(declared)
 	if address == "" {
-		return nil, fmt.Errorf("run on %s: it has no store that both sides reach\nhint: set address in remote %q, remote in campaign, or --remote", name, name)
+		return nil, fmt.Errorf("run on %s: %w", name, noStore(name))
 	}
 	c := &executorremote.Courier{
 		Client: f.connector(address, declared.Engine == "reapi").get, CAS: f.cas, Env: declared.Env, Served: declared.Engine != "reapi",
@@ -96,6 +96,11 @@ func (f *fleet) runner(name string) (executor.Runner, error) {
 	}
 	f.runners[name] = r
 	return r, nil
+}
+
+// noStore is said of a remote without an address.
+func noStore(name string) error {
+	return fmt.Errorf("it has no store that both sides reach\nhint: set address in remote %q, remote in campaign, or --remote", name)
 }
 
 func (f *fleet) addressOf(r *lang.Remote) string {

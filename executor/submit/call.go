@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // callTime bounds a command of an engine. One that takes longer is not answered by its controller.
@@ -71,6 +73,28 @@ func (r *Runner) command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd.Env = append([]string(nil), r.o.Environ...)
 	cmd.WaitDelay = 5 * time.Second // a grandchild may hold the pipe
 	return cmd
+}
+
+// Try asks the engine for a job that nobody handed in. The error says why it cannot be asked.
+func (r *Runner) Try(ctx context.Context) error {
+	j := &job{r: r, words: r.fillIn(&executor.Invocation{Address: lang.Address{Task: "doctor"}}, strings.Repeat("0", 64)+"/0")}
+	_, err := j.ask(ctx)
+	return err
+}
+
+// Lacks returns the programs of e that are not on the PATH of env, sorted.
+func (e Engine) Lacks(env []string) []string {
+	var out []string
+	for _, argv := range [][]string{e.Submit, e.State, e.Cancel, e.Logs} {
+		if len(argv) == 0 {
+			continue
+		}
+		if _, err := exec.LookPath(find(argv[0], env)); err != nil && !slices.Contains(out, argv[0]) {
+			out = append(out, argv[0])
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // find looks for a program on the PATH of env.
