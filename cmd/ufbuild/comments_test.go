@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	// commentLink is what go doc makes a link of: [Name], [Type.Method], [package.Name] or [package.Type.Method].
+	// commentLink is what go doc makes a link of: a name in brackets, with its type and its package where it has them.
 	commentLink = regexp.MustCompile(`\[\*?([A-Za-z]\w*(?:\.[A-Z]\w*){1,2}|[A-Z]\w*[a-z]\w*)\]`)
 	besideFile  = regexp.MustCompile(`\b[a-z_/]+\.go\b`)
 )
