@@ -187,22 +187,11 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	if err := s.checkTooling(sel); err != nil {
 		return err
 	}
-	j, err := journal.Open(s.campaign.Root)
+	j, err := s.openJournal()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = j.Close() }()
-	if err := s.store.RegisterCampaign(s.campaign.Root); err != nil {
-		return err
-	}
-	if err := s.sweep(); err != nil {
-		return err
-	}
-	if s.owns != nil {
-		if err := j.Append(*s.owns); err != nil {
-			return err
-		}
-	}
 	work, err := executor.NewWorkDir(s.store, build)
 	if err != nil {
 		return err
@@ -265,6 +254,26 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		f.ended(s)
 	}
 	return a.finishBuild(s, f, &sum, spent, sel.ids)
+}
+
+// openJournal opens the journal for a build. It tells the store whose results it keeps, removes what a killed build
+// left half written, and notes which files the campaign does not name any more.
+func (s *session) openJournal() (*journal.Journal, error) {
+	j, err := journal.Open(s.campaign.Root)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.RegisterCampaign(s.campaign.Root)
+	if err == nil {
+		err = s.sweep()
+	}
+	if err == nil && s.owns != nil {
+		err = j.Append(*s.owns)
+	}
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
 }
 
 func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *executor.WorkDir, runner executor.Runner) *executor.Builder {
