@@ -20,6 +20,12 @@ func (r *rewriter) replace(word, after string, at value) (text string, used int,
 	case name == "ancestor_artifacts":
 		text, ok = r.ancestors(arg, hasArg, at)
 		return text, 0, ok
+	case hasArg && (name == "ancestor_artifacts_by_path" || name == "ancestor_artifact_path_authority"):
+		return r.matching(arg, func(o *output) string { return o.path }), 0, true
+	case hasArg && name == "ancestor_contract_artifact_authority":
+		return r.matching(arg, contractOf), 0, true
+	case word == "ancestor_generated_test_manifests" || word == "ancestor_generated_test_manifest_authorities":
+		return r.matching("ultrafuzz/generated-tests@3", contractOf), 0, true
 	case strings.HasPrefix(word, "item."):
 		text, ok = r.item(strings.Split(word, ".")[1:])
 		return text, 0, ok
@@ -44,10 +50,10 @@ func (r *rewriter) simple(word string, at value) (string, bool) {
 		return "findings.json", true
 	case "output_patch_path":
 		return "workspace.patch", true
-	case "schema_path":
-		im.changed(at, "{{schema_path}} is now the directory schemas, which workspaces do not hold: declare its files as an input of task %s.", n.name)
+	case "schema_path", "artifact_schema_dir":
+		im.changed(at, "{{%s}} is now the directory schemas, which workspaces do not hold: declare its files as an input of task %s.", word, n.name)
 		return "schemas", true
-	case "strategy":
+	case "strategy", "node_id":
 		return n.id.text, true
 	case "attempt_index", "strategy_loop_index":
 		return "${loop.index}", true
@@ -143,14 +149,66 @@ func (r *rewriter) ancestors(arg string, named bool, at value) (string, bool) {
 			lines = append(lines, "- "+r.reference(to, ""))
 		}
 		for i := range to.outputs {
-			text := r.outputPath(to, &to.outputs[i])
-			if !r.im.many(to) {
-				text = "- " + text
-			}
-			lines = append(lines, text)
+			lines = append(lines, r.listed(to, &to.outputs[i]))
 		}
 	}
 	return strings.Join(lines, "\n"), len(lines) > 0
+}
+
+// listed is an output of another node as lines of a list.
+func (r *rewriter) listed(to *node, o *output) string {
+	if r.im.many(to) {
+		return r.outputPath(to, o)
+	}
+	return "- " + r.outputPath(to, o)
+}
+
+// contractOf names the contract of an output, "" without one.
+func contractOf(o *output) string {
+	if o.contract == nil {
+		return ""
+	}
+	return o.contract.id.text
+}
+
+// matching lists the outputs, of all nodes this one depends on directly or not, of which something is among the words of a
+// list. There may be none.
+func (r *rewriter) matching(list string, of func(*output) string) string {
+	wanted := strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' })
+	var lines []string
+	above := r.ancestorNodes()
+	for _, to := range r.im.order {
+		if !above[to] || to.kind != agentic {
+			continue
+		}
+		for i := range to.outputs {
+			if slices.Contains(wanted, of(&to.outputs[i])) {
+				r.node.reads[to.id.text] = true
+				lines = append(lines, r.listed(to, &to.outputs[i]))
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return "(there is none)"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ancestorNodes are the nodes that this one depends on, directly or not.
+func (r *rewriter) ancestorNodes() map[*node]bool {
+	above := map[*node]bool{}
+	todo := []*node{r.node}
+	for len(todo) > 0 {
+		n := todo[0]
+		todo = todo[1:]
+		for _, d := range n.deps {
+			if to := r.im.nodes[d.text]; to != nil && !above[to] && to != r.node {
+				above[to] = true
+				todo = append(todo, to)
+			}
+		}
+	}
+	return above
 }
 
 // other finds the node a prompt refers to.
