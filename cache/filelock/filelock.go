@@ -14,6 +14,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/filelock/free"
 )
 
 // Try locks length bytes of f from offset for writing and reports whether it succeeded; false means that another handle
@@ -61,16 +63,4 @@ func set(f *os.File, kind int16, offset, length int64) error {
 }
 
 // Free reports whether no other handle holds a part of the range. It takes nothing and changes nothing.
-func Free(f *os.File, offset, length int64) (bool, error) {
-	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: 0, Start: offset, Len: length}
-	for {
-		err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &lock)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return false, fmt.Errorf("ask lock %s: %w", f.Name(), err)
-		}
-		return lock.Type == unix.F_UNLCK, nil
-	}
-}
+func Free(f *os.File, offset, length int64) (bool, error) { return free.Range(f, offset, length) }

@@ -85,7 +85,7 @@ func (a *app) runWatch(f buildFlags, targets []string, settle time.Duration) err
 		seen = s.seen()
 		n.follow(seen)
 	}
-	w.differs = func() bool { return seen == nil || !seen.Holds(root) }
+	w.differs = func() bool { return seen == nil || !stamp.Holds(seen, root) }
 	w.build = func(ctx context.Context, because string) {
 		if because != "" {
 			fmt.Fprintf(a.err, "\n%s changed\n", because)

@@ -3,7 +3,6 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 
@@ -47,14 +46,15 @@ func tendHeap(gogc string) {
 	tended.Do(func() {
 		share := shareFor(0, looseShare)
 		debug.SetGCPercent(share)
-		held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		var m runtime.MemStats
 		afterCollection(func() {
-			metrics.Read(held)
+			runtime.ReadMemStats(&m)
+			held := m.NextGC * 100 / uint64(100+share) // package runtime/metrics would tell, and costs each start
 			least := looseShare
 			if tight.Load() {
 				least = denseShare
 			}
-			if fit := shareFor(held[0].Value.Uint64(), least); fit != share { // setting it stops the world
+			if fit := shareFor(held, least); fit != share { // setting it stops the world
 				share = fit
 				debug.SetGCPercent(share)
 			}

@@ -46,7 +46,8 @@ var rooms = []room{
 	{"executor/budget", []string{"lang", "cache", "executor/event"}},
 	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
 	{"executor/event", nil},
-	{"executor/stamp", []string{"cache/digest", "cache/effect"}}, // read before the program starts: next to nothing
+	{"executor/stamp", []string{"cache/digest", "cache/effect", "executor/stamp/kept"}}, // read before the program starts: next to nothing
+	{"executor/stamp/kept", nil}, // the same, and before digests can be made
 	{"executor/journal", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/recordlog", "cache/filelock", "executor/event"}},
 	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/recordlog", "cache/filelock"}},
 	{"executor/pause", []string{"cache/effect"}},
@@ -59,7 +60,8 @@ var rooms = []room{
 
 	{"cmd/ufbuild", []string{"..."}},
 	{"cmd/ufbuild/internal/editor", []string{"lang", "lang/lsp"}},
-	{"cmd/ufbuild/internal/early", []string{"cache/disk/position", "cache/filelock", "executor/sandbox", "executor/stamp", "executor/watchdog"}},
+	{"cmd/ufbuild/internal/first", []string{"cache/disk/position", "cache/filelock/free", "executor/stamp/kept"}},
+	{"cmd/ufbuild/internal/early", []string{"cmd/ufbuild/internal/first", "executor/sandbox", "executor/stamp", "executor/watchdog"}},
 	{"cmd/ufbuild/internal/...", []string{"lang", "lang/edits", "graph", "cache", "cache/digest", "executor/event", "cmd/ufbuild/internal/..."}},
 	{"examples/...", nil}, // programs that examples run
 }
@@ -128,13 +130,16 @@ var changes = map[string][]string{
 var exceptions = map[string]string{
 	"cmd/ufbuild/internal/early/early.go os.Args":     "it answers before main begins, so it sees what main would",
 	"cmd/ufbuild/internal/early/early.go os.Environ":  "the same",
-	"cmd/ufbuild/internal/early/early.go os.Stdout":   "the same",
 	"cmd/ufbuild/internal/early/early.go os.Exit":     "main must not begin after the answer",
-	"cmd/ufbuild/internal/early/early.go time.Now":    "the answer says how long it took",
+	"cmd/ufbuild/internal/first/first.go os.Args":     "it answers before main begins, so it sees what main would",
+	"cmd/ufbuild/internal/first/first.go os.Environ":  "the same",
+	"cmd/ufbuild/internal/first/first.go os.Stdout":   "the same",
+	"cmd/ufbuild/internal/first/first.go os.Exit":     "main must not begin after the answer",
+	"cmd/ufbuild/internal/first/first.go time.Now":    "the answer says how long it took",
+	"cmd/ufbuild/internal/first/first.go time.Since":  "the same",
 	"cmd/ufbuild/internal/release/early.go os.Args":   "it answers `ufbuild version` before main begins",
 	"cmd/ufbuild/internal/release/early.go os.Stdout": "the same",
 	"cmd/ufbuild/internal/release/early.go os.Exit":   "main must not begin after the answer",
-	"cmd/ufbuild/internal/early/early.go time.Since":  "the same",
 
 	"executor/local/watchdog.go os.Args":   "the watchdog recognises itself by its name; it runs before main reads anything",
 	"executor/local/process.go time.Now":   "measures an attempt by the monotonic clock, as the deadline does",

@@ -63,7 +63,7 @@ func (p *pages) filesMark() int64 {
 	switch {
 	case p.seen == nil:
 		return -time.Now().Unix() / int64(planEvery.Seconds())
-	case !p.seen.Holds(p.now.s.campaign.Root):
+	case !stamp.Holds(p.seen, p.now.s.campaign.Root):
 		p.edits++
 	}
 	return p.edits

@@ -13,6 +13,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk/position"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/early"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
@@ -22,11 +23,11 @@ import (
 )
 
 // answerUnchanged answers a build or plan from the stamp of an earlier one. It is false when the
-// question has to be looked into. Package early has tried before, for the command line of the build that left
+// question has to be looked into. Package first has tried before, for the command line of the build that left
 // the stamp; here the same question may be put in other words.
 func (a *app) answerUnchanged(targets []string, may access) bool {
 	begun := time.Now()
-	if a.json || a.getenv(early.NoStamp) != "" {
+	if a.json || a.getenv(first.NoStamp) != "" {
 		return false
 	}
 	o, ds, err := a.options()
@@ -37,24 +38,24 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	k, err := stamp.Load(early.StampPath(root))
-	if err != nil || k.Question != a.question(k.Store, targets) || !early.Holds(k, root) {
+	k, err := stamp.Load(first.StampPath(root))
+	if err != nil || digest.Digest(k.Question) != a.question(k.Store, targets) || !early.Holds(k, root) {
 		return false
 	}
 	if may == writing {
-		a.warn(k.Renew(early.StampPath(root), a.invocation()))
+		a.warn(stamp.Renew(k, first.StampPath(root), a.invocation()))
 	}
 	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
 	return true
 }
 
-// invocation is how package early will spell this command line when it comes again, "" when it does not know it.
+// invocation is how package first will spell this command line when it comes again, "" when it does not know it.
 func (a *app) invocation() string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	text, _ := early.Invocation(a.args, a.environ, dir)
+	text, _ := first.Invocation(a.args, a.environ, dir)
 	return text
 }
 
@@ -105,7 +106,7 @@ func (a *app) watch(o lang.Options) *source.Files {
 // leaveStamp remembers that everything asked for is fresh. Whatever could make the answer depend on
 // more than was observed means no stamp.
 func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
-	if s.app.getenv(early.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
+	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
 		return
 	}
 	for _, ag := range s.campaign.Agents {
@@ -135,10 +136,10 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 		return
 	}
 	st := &stamp.Stamp{
-		Question: s.app.question(s.store.Dir(), targets), Store: s.store.Dir(), Position: end,
+		Question: stamp.Question(s.app.question(s.store.Dir(), targets)), Store: s.store.Dir(), Position: end,
 		Invocation: s.app.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
 	}
-	s.app.warn(stamp.Save(early.StampPath(s.campaign.Root), st))
+	s.app.warn(stamp.Save(first.StampPath(s.campaign.Root), st))
 }
 
 // observeCampaign observes every file that made the campaign, and that it has not changed since it was

@@ -267,7 +267,7 @@ func (p *project) round(e edit) bool {
 		return true
 	}
 	e.do(p)
-	if !k.Holds(p.root) {
+	if !stamp.Holds(k, p.root) {
 		return false
 	}
 	after, err := p.snapshot()

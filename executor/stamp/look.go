@@ -5,16 +5,9 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
-)
 
-// Signature is what stat says of a path, with times in nanoseconds. Two equal signatures of a regular file
-// mean equal bytes, but for files as young as the look. The zero Signature is that of a path that is not
-// there.
-type Signature struct {
-	Dev, Ino            uint64
-	Size, Mtime, Change int64
-	Mode                uint32
-}
+	"github.com/ufbuild/ufbuild/cache/digest"
+)
 
 // SignatureOf returns the signature that stat gave.
 func SignatureOf(st *unix.Stat_t) Signature {
@@ -22,26 +15,6 @@ func SignatureOf(st *unix.Stat_t) Signature {
 		Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mode: st.Mode,
 		Mtime: st.Mtim.Nano(), Change: st.Ctim.Nano(),
 	}
-}
-
-// Newest is the younger of the two times that the kernel stamps.
-func (s Signature) Newest() int64 { return max(s.Mtime, s.Change) }
-
-// touched reports whether a regular file may have kept its bytes although now is another signature: what is
-// in the key of a task, size and mode, is the same.
-func (s Signature) touched(now Signature) bool {
-	return s.Mode&unix.S_IFMT == unix.S_IFREG && now.Mode == s.Mode && now.Size == s.Size
-}
-
-// Observation is what stat said of a path when an answer was given from it. While all observations
-// behind an answer hold, so does the answer.
-type Observation struct {
-	Path   string // slash path below the root, or absolute
-	Follow bool   // of what a link points to
-	Sig    Signature
-	// Sum is the BLAKE3 sum of the bytes that were read from a regular file with this signature; zero when
-	// nobody read them. With it a file that was only touched can be told from one that was edited.
-	Sum [32]byte
 }
 
 // Stat returns what stat says of a path below the open directory dir, the zero Signature when it is not
@@ -65,4 +38,63 @@ func youngest(file *os.File) (int64, error) {
 		return 0, fmt.Errorf("read %s: %w", file.Name(), err)
 	}
 	return SignatureOf(&st).Newest(), nil
+}
+
+// Read is [kept.Read].
+func Read(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool) {
+	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+	if noFollow {
+		flags |= unix.O_NOFOLLOW
+	}
+	fd, err := unix.Openat(dir, name, flags, 0)
+	if err != nil {
+		return sum, sig, false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return sum, sig, false
+	}
+	sig = SignatureOf(&st)
+	sum, ok = sumOf(fd, buf)
+	if !ok || unix.Fstat(fd, &st) != nil || SignatureOf(&st) != sig {
+		return sum, sig, false
+	}
+	return sum, sig, true
+}
+
+// sum hashes an open file. One that fits into the buffer, as nearly all do, needs no hasher: making one costs more
+// than hashing 1 KiB.
+func sumOf(fd int, into *[]byte) (sum [32]byte, ok bool) {
+	if *into == nil {
+		*into = make([]byte, 128<<10) // where BLAKE3 reaches its full speed
+	}
+	buf := *into
+	n, ok := fill(fd, buf)
+	if !ok || n < len(buf) {
+		return digest.Of(buf[:n]).Sum, ok
+	}
+	h := digest.NewHasher()
+	for n > 0 && ok {
+		h.Write(buf[:n])
+		n, ok = fill(fd, buf)
+	}
+	return h.Digest().Sum, ok
+}
+
+// fill reads until the buffer is full or the file ends.
+func fill(fd int, buf []byte) (n int, ok bool) {
+	for n < len(buf) {
+		k, err := unix.Read(fd, buf[n:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return n, false
+		case k == 0:
+			return n, true
+		default:
+			n += k
+		}
+	}
+	return n, true
 }

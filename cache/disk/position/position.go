@@ -5,10 +5,9 @@ package position
 
 import (
 	"errors"
-	"fmt"
 	"os"
+	"path"
 	"strconv"
-	"strings"
 )
 
 // Of returns a text that differs whenever the records of the store in dir do: the name and length of each log, and of the list of
@@ -21,11 +20,11 @@ func Of(dir string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read store: %w", err)
+		return "", unread{err}
 	}
 	var text []byte
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".log") {
+		if path.Ext(e.Name()) != ".log" {
 			continue
 		}
 		info, err := e.Info()
@@ -33,7 +32,7 @@ func Of(dir string) (string, error) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("read store: %w", err)
+			return "", unread{err}
 		}
 		text = append(text, e.Name()...)
 		text = append(text, ':')
@@ -46,3 +45,9 @@ func Of(dir string) (string, error) {
 	}
 	return string(text), nil
 }
+
+// unread says that a store cannot be read; package fmt would come up first.
+type unread struct{ cause error }
+
+func (e unread) Error() string { return "read store: " + e.cause.Error() }
+func (e unread) Unwrap() error { return e.cause }

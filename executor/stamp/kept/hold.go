@@ -1,16 +1,18 @@
-package stamp
+package kept
 
 import (
 	"bytes"
-	"os"
 	"runtime"
 	"sync"
 	"syscall"
 	"unsafe"
+)
 
-	"golang.org/x/sys/unix"
-
-	"github.com/ufbuild/ufbuild/cache/digest"
+// What package syscall does not name.
+const (
+	atFDCWD           = -0x64
+	atSymlinkNoFollow = 0x100
+	oPath             = 0x200000
 )
 
 const (
@@ -25,15 +27,19 @@ const (
 	maxReread = 64 << 20
 )
 
-// Holds reports whether everything that was seen below root is still as it was. It reads those files only that
-// were touched; when their bytes are the same it remembers how they look now, for [Kept.Renew].
-func (k *Kept) Holds(root string) bool {
-	dir, err := os.Open(root)
+// Read returns the BLAKE3 sum of a regular file, by its name below an open directory, and what stat says of it before and after.
+// The buffer is one to read into, for several calls.
+type Read func(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool)
+
+// Holds reports whether everything that was seen below root is still as it was. Files that were touched it reads; when their bytes
+// are the same it remembers how they look now. Without read, nil, one that was touched is enough for a no.
+func (k *Kept) Holds(root string, read Read) bool {
+	fd, err := openDir(atFDCWD, root)
 	if err != nil {
 		return false
 	}
-	defer dir.Close()
-	fd, workers := int(dir.Fd()), 1
+	defer syscall.Close(fd)
+	workers := 1
 	if k.Len() >= spreadFrom {
 		workers = min(runtime.GOMAXPROCS(0), 2) // stat is bound by the kernel; more threads do not help
 	}
@@ -42,7 +48,7 @@ func (k *Kept) Holds(root string) bool {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			l := looker{kept: k, root: fd, held: -1}
+			l := looker{kept: k, read: read, root: fd, held: -1}
 			l.holds = l.rows(min(w*part, k.Len()), min((w+1)*part, k.Len()))
 			l.drop()
 			look[w] = l
@@ -61,6 +67,7 @@ func (k *Kept) Holds(root string) bool {
 // looker compares a part of the table with what is there now.
 type looker struct {
 	kept    *Kept
+	read    Read
 	root    int    // handle of the root
 	dir     []byte // the directory that is held open
 	held    int    // its handle, -1 for none
@@ -82,7 +89,7 @@ func (l *looker) rows(from, to int) bool {
 func (l *looker) look(i, to int) bool {
 	r := l.kept.row(i)
 	dir, name := l.place(i, to)
-	flags := unix.AT_SYMLINK_NOFOLLOW
+	flags := atSymlinkNoFollow
 	if r.follow() {
 		flags = 0
 	}
@@ -90,10 +97,10 @@ func (l *looker) look(i, to int) bool {
 	if now == was {
 		return true
 	}
-	if r.sum() == [32]byte{} || !was.touched(now) || now.Size > maxReread {
+	if l.read == nil || r.sum() == [32]byte{} || !was.touched(now) || now.Size > maxReread {
 		return false
 	}
-	sum, at, ok := l.read(dir, name, flags&unix.AT_SYMLINK_NOFOLLOW)
+	sum, at, ok := l.read(dir, string(name[:len(name)-1]), !r.follow(), &l.buf)
 	if !ok || sum != r.sum() || at != now {
 		return false
 	}
@@ -117,7 +124,7 @@ func (l *looker) place(i, to int) (int, []byte) {
 		return l.root, p
 	}
 	l.drop()
-	fd, err := unix.Openat(l.root, string(p[:cut]), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := openDir(l.root, string(p[:cut]))
 	if err != nil {
 		return l.root, p
 	}
@@ -132,80 +139,27 @@ func inside(p, dir []byte) bool {
 
 func (l *looker) drop() {
 	if l.held >= 0 {
-		unix.Close(l.held)
+		syscall.Close(l.held)
 		l.held = -1
 	}
 }
 
-// statRaw is [Stat] for a path that ends with a zero byte. It copies nothing, which halves what a look costs.
+// openDir opens a directory to look at what is in it.
+func openDir(dir int, path string) (int, error) {
+	return syscall.Openat(dir, path, oPath|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+}
+
+// statRaw is what stat says of a path that ends with a zero byte. It copies nothing, which halves what a look costs.
 func statRaw(dir int, path []byte, flags int) Signature {
-	var st unix.Stat_t
+	var st syscall.Stat_t
 	for {
-		_, _, errno := syscall.Syscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&st)), uintptr(flags), 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_NEWFSTATAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&st)), uintptr(flags), 0, 0)
 		switch errno {
 		case 0:
-			return SignatureOf(&st)
+			return signatureOf(&st)
 		case syscall.EINTR:
 		default:
 			return Signature{}
 		}
 	}
-}
-
-// read returns the sum of a regular file and its signature before and after.
-func (l *looker) read(dir int, name []byte, noFollow int) (sum [32]byte, sig Signature, ok bool) {
-	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
-	if noFollow != 0 {
-		flags |= unix.O_NOFOLLOW
-	}
-	fd, err := unix.Openat(dir, string(name[:len(name)-1]), flags, 0)
-	if err != nil {
-		return sum, sig, false
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return sum, sig, false
-	}
-	sig = SignatureOf(&st)
-	sum, ok = l.sum(fd)
-	if !ok || unix.Fstat(fd, &st) != nil || SignatureOf(&st) != sig {
-		return sum, sig, false
-	}
-	return sum, sig, true
-}
-
-// sum hashes an open file. One that fits into the buffer, as nearly all do, needs no hasher: making one costs more
-// than hashing 1 KiB.
-func (l *looker) sum(fd int) (sum [32]byte, ok bool) {
-	if l.buf == nil {
-		l.buf = make([]byte, 128<<10) // where BLAKE3 reaches its full speed
-	}
-	n, ok := fill(fd, l.buf)
-	if !ok || n < len(l.buf) {
-		return digest.Of(l.buf[:n]).Sum, ok
-	}
-	h := digest.NewHasher()
-	for n > 0 && ok {
-		h.Write(l.buf[:n])
-		n, ok = fill(fd, l.buf)
-	}
-	return h.Digest().Sum, ok
-}
-
-// fill reads until the buffer is full or the file ends.
-func fill(fd int, buf []byte) (n int, ok bool) {
-	for n < len(buf) {
-		k, err := unix.Read(fd, buf[n:])
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return n, false
-		case k == 0:
-			return n, true
-		default:
-			n += k
-		}
-	}
-	return n, true
 }

@@ -1,4 +1,4 @@
-package early
+package first
 
 import (
 	"testing"
@@ -61,6 +61,6 @@ func TestInvocationsForTheLongWay(t *testing.T) {
 // TestAnswersNeedAStamp proves that an invocation without one goes the long way and writes nothing.
 func TestAnswersNeedAStamp(t *testing.T) {
 	t.Chdir(t.TempDir())
-	_, ok := answer([]string{"build"}, nil)
+	_, ok := Answer([]string{"build"}, nil, nil)
 	require.False(t, ok)
 }

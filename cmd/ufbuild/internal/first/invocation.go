@@ -1,9 +1,8 @@
-package early
+package first
 
 import (
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // heard are the variables that an answer may depend on, besides those of ufbuild itself.
@@ -42,12 +41,12 @@ func Invocation(args, environ []string, dir string) (string, bool) {
 		b = strconv.AppendQuote(append(b, " target "...), t)
 	}
 	for _, kv := range environ {
-		key, value, _ := strings.Cut(kv, "=")
+		key, value, _ := cut(kv)
 		if key == NoStamp {
 			return "", false
 		}
-		ours := strings.HasPrefix(key, "UFBUILD_") || slices.Contains(heard, key)
-		if strings.HasPrefix(key, "UF_VAR_") || ours && value != "" { // of ours an empty one is as good as none
+		ours := begins(key, "UFBUILD_") || slices.Contains(heard, key)
+		if begins(key, "UF_VAR_") || ours && value != "" { // of ours an empty one is as good as none
 			b = strconv.AppendQuote(append(b, " environ "...), kv)
 		}
 	}
@@ -58,11 +57,11 @@ func Invocation(args, environ []string, dir string) (string, bool) {
 func targetsOf(args []string, flags bool) (targets []string, ok bool) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
-		if !strings.HasPrefix(arg, "-") {
+		if !begins(arg, "-") {
 			targets = append(targets, arg)
 			continue
 		}
-		flag, value, joined := strings.Cut(arg, "=")
+		flag, value, joined := cut(arg)
 		sound, known := idle[flag]
 		switch {
 		case !flags || !known:
@@ -80,4 +79,17 @@ func targetsOf(args []string, flags bool) (targets []string, ok bool) {
 		}
 	}
 	return targets, true
+}
+
+// begins and cut do without package strings, which comes up after a hundred others, for its name.
+func begins(s, with string) bool { return len(s) >= len(with) && s[:len(with)] == with }
+
+// cut parts a text at its first equals sign.
+func cut(s string) (before, after string, found bool) {
+	for i := range len(s) {
+		if s[i] == '=' {
+			return s[:i], s[i+1:], true
+		}
+	}
+	return s, "", false
 }

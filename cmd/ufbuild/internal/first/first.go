@@ -1,0 +1,100 @@
+// Package first answers a build that has nothing to do, before nearly everything of the program is initialised.
+//
+// Go initialises packages as soon as all that they import are, by import path among those that could be next. This one
+// imports package os and little else: neither fmt, nor strings, which comes late for its name, nor what makes digests and asks the
+// processor what it can, which takes longer than the answer on a virtual machine. A test holds it to that. Package early asks
+// once more, for builds of which a file was touched.
+//
+// The promise and the danger are those of package early.
+package first
+
+import (
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/ufbuild/ufbuild/cache/disk/position"
+	"github.com/ufbuild/ufbuild/cache/filelock/free"
+	"github.com/ufbuild/ufbuild/executor/stamp/kept"
+)
+
+// stateDir is where a campaign's state is, the same as journal.Dir.
+const stateDir = ".ufbuild"
+
+// NoStamp is the variable that turns stamps off, for tests that compare answers with and without.
+const NoStamp = "UFBUILD_NO_STAMP"
+
+// begun is when the program began, as nearly as it can tell.
+var begun = time.Now()
+
+func init() {
+	if len(os.Args) < 2 {
+		return
+	}
+	if k, ok := Answer(os.Args[1:], os.Environ(), nil); ok {
+		Say(k)
+	}
+}
+
+// Say prints the answer and ends the process.
+func Say(k *kept.Kept) {
+	text := strconv.AppendFloat([]byte(k.Answer+", "), time.Since(begun).Seconds(), 'f', 1, 64)
+	if _, err := os.Stdout.Write(append(text, "s\n"...)); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Answer returns the stamp that answers a command line. Trouble of any kind is none of its business.
+func Answer(args, environ []string, read kept.Read) (k *kept.Kept, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false // the long way meets it too, and reports it
+		}
+	}()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, false
+	}
+	asked, ok := Invocation(args, environ, dir)
+	if !ok {
+		return nil, false
+	}
+	k, err = kept.Load(StampPath(dir))
+	if err != nil || k.Invocation != asked || !Holds(k, dir, read) {
+		return nil, false
+	}
+	return k, true
+}
+
+// StampPath is where the stamp of the campaign at root is.
+func StampPath(root string) string { return root + "/" + stateDir + "/fresh" }
+
+// Holds reports whether the answer of a stamp holds for the campaign at root: nobody builds it, no build has
+// left a work directory in the store, no record was added to the store, and all that was seen is as it was.
+func Holds(k *kept.Kept, root string, read kept.Read) bool {
+	if held(root) || !nothingLeft(k.Store) {
+		return false
+	}
+	end, err := position.Of(k.Store)
+	return err == nil && end == k.Position && k.Holds(root, read)
+}
+
+// held reports whether somebody holds the campaign: what another build is changing is for the long way to
+// tell.
+func held(root string) bool {
+	f, err := os.Open(root + "/" + stateDir + "/lock")
+	if err != nil {
+		return !os.IsNotExist(err)
+	}
+	defer f.Close()
+	is, err := free.Range(f, 0, 0)
+	return err != nil || !is
+}
+
+// nothingLeft reports whether no build has a work directory in the store. A dead one may have left something
+// to clear away, which takes a build that looks.
+func nothingLeft(store string) bool {
+	entries, err := os.ReadDir(store + "/work")
+	return len(entries) == 0 && (err == nil || os.IsNotExist(err))
+}

@@ -1,0 +1,256 @@
+// Package kept is the form of a stamp, and compares one with what is there now.
+//
+// It is the part of package stamp that answers a build which has nothing to do, and does so before nearly everything else of
+// the program is initialised: it imports next to nothing, neither package fmt nor what makes digests. Its file is flat:
+// observations are looked at where they lie, without an allocation each.
+//
+// The promise: [Kept.Holds] is true only while stat says of everything what it said when the stamp was made. Danger: the
+// sum in a stamp finds accidents, not malice; who can write the file can write outputs too.
+package kept
+
+import (
+	"cmp"
+	"errors"
+	"hash/crc32"
+	"os"
+	"slices"
+	"syscall"
+)
+
+// magic opens the file. Its number changes when the form does.
+const magic = "ufbuild fresh 3\n"
+
+// Stamp is one answer and what it rests on.
+type Stamp struct {
+	// Invocation is how the question was put, spelled by whoever puts it. An equal one need not be
+	// understood to be answered.
+	Invocation string
+	Question   Question // identity of what was asked, however it was put
+	Store      string   // absolute directory of the store that the answer came from
+	Position   string   // of the store's records then
+	Answer     string   // what was said
+	Seen       []Observation
+}
+
+// Question is a digest, spelled without the package that makes digests.
+type Question struct {
+	Sum  [32]byte
+	Size int64
+}
+
+// The file is the magic line, a CRC-32 of all that follows, the digest of the question, the lengths
+// of five texts and of the table, the texts, the table, and the paths. All numbers are little endian. A row
+// of the table is the place of its path, the length of the path doubled (odd: links are followed), six words
+// of signature, and a sum. A path ends with a zero byte, as system calls want it.
+const (
+	sumAt    = len(magic)
+	headAt   = sumAt + 4
+	textsAt  = headAt + 32 + 8 + 4*6
+	rowSize  = 4 + 4 + 6*8 + 32
+	rowSig   = 8
+	rowSum   = rowSig + 6*8
+	maxTexts = 1 << 20 // bytes of one text; more is damage
+)
+
+// Encode returns the bytes of the file. Seen need not be sorted.
+func (s *Stamp) Encode() []byte {
+	seen := distinct(s.Seen)
+	b := append([]byte(magic), make([]byte, headAt-sumAt)...)
+	b = append(b, s.Question.Sum[:]...)
+	b = append64(b, uint64(s.Question.Size))
+	texts := [...]string{s.Invocation, s.Store, s.Position, s.Answer, ""}
+	for _, t := range texts {
+		b = append32(b, uint32(len(t)))
+	}
+	b = append32(b, uint32(len(seen)))
+	for _, t := range texts {
+		b = append(b, t...)
+	}
+	at := 0
+	for i := range seen {
+		b = appendRow(b, at, &seen[i])
+		at += len(seen[i].Path) + 1
+	}
+	for i := range seen {
+		b = append(append(b, seen[i].Path...), 0)
+	}
+	seal(b)
+	return b
+}
+
+// distinct sorts observations by path and leaves out what another one says already: a path that is no link is
+// the same whether links are followed or not.
+func distinct(seen []Observation) []Observation {
+	out := append([]Observation(nil), seen...)
+	slices.SortFunc(out, func(a, b Observation) int {
+		switch {
+		case a.Path != b.Path:
+			return cmp.Compare(a.Path, b.Path)
+		case a.Follow == b.Follow:
+			return 0
+		case b.Follow:
+			return -1
+		}
+		return 1
+	})
+	kept := out[:0]
+	for _, o := range out {
+		if n := len(kept); o.Follow && n > 0 && kept[n-1].Path == o.Path && !kept[n-1].Follow &&
+			kept[n-1].Sig == o.Sig && o.Sig.Mode&syscall.S_IFMT != syscall.S_IFLNK {
+			continue
+		}
+		kept = append(kept, o)
+	}
+	return kept
+}
+
+func appendRow(b []byte, at int, o *Observation) []byte {
+	n := uint32(len(o.Path)) << 1
+	if o.Follow {
+		n |= 1
+	}
+	b = append32(b, uint32(at))
+	b = append32(b, n)
+	b = append(b, make([]byte, 6*8)...)
+	putSignature(b[len(b)-6*8:], o.Sig)
+	return append(b, o.Sum[:]...)
+}
+
+func putSignature(b []byte, s Signature) {
+	for i, w := range [...]uint64{s.Dev, s.Ino, uint64(s.Size), uint64(s.Mtime), uint64(s.Change), uint64(s.Mode)} {
+		put64(b[8*i:], w)
+	}
+}
+
+func signatureAt(b []byte) Signature {
+	word := func(i int) uint64 { return get64(b[8*i:]) }
+	return Signature{Dev: word(0), Ino: word(1), Size: int64(word(2)), Mtime: int64(word(3)), Change: int64(word(4)), Mode: uint32(word(5))}
+}
+
+// seal writes the sum of the bytes after it.
+func seal(b []byte) {
+	put32(b[sumAt:], crc32.ChecksumIEEE(b[headAt:]))
+}
+
+// Kept is a stamp as it lies in its file.
+type Kept struct {
+	Invocation, Store, Position, Answer string
+	Question                            Question
+
+	data    []byte // the whole file
+	rows    []byte
+	paths   []byte
+	renewed bool // a row was brought up to date
+}
+
+var errDamaged = errors.New("read stamp: damaged")
+
+// Decode reads the bytes of the file and keeps them. It accepts any bytes.
+func Decode(b []byte) (*Kept, error) {
+	if len(b) < textsAt || string(b[:len(magic)]) != magic || crc32.ChecksumIEEE(b[headAt:]) != get32(b[sumAt:]) {
+		return nil, errDamaged
+	}
+	k := &Kept{data: b}
+	copy(k.Question.Sum[:], b[headAt:])
+	k.Question.Size = int64(get64(b[headAt+32:]))
+	number := func(i int) int { return int(get32(b[headAt+40+4*i:])) }
+	rest := b[textsAt:]
+	for i, text := range []*string{&k.Invocation, &k.Store, &k.Position, &k.Answer, new(string)} {
+		n := number(i)
+		if n > maxTexts || n > len(rest) {
+			return nil, errDamaged
+		}
+		*text, rest = string(rest[:n]), rest[n:]
+	}
+	n := number(5)
+	if n > len(rest)/rowSize {
+		return nil, errDamaged
+	}
+	k.rows, k.paths = rest[:n*rowSize], rest[n*rowSize:]
+	at := 0
+	for i := range n {
+		row := k.row(i)
+		if row.at() != at || row.at()+row.size() >= len(k.paths) || k.paths[row.at()+row.size()] != 0 {
+			return nil, errDamaged
+		}
+		at += row.size() + 1
+	}
+	if at != len(k.paths) {
+		return nil, errDamaged
+	}
+	return k, nil
+}
+
+// row is one observation in the table.
+type row []byte
+
+func (k *Kept) row(i int) row { return row(k.rows[i*rowSize : (i+1)*rowSize : (i+1)*rowSize]) }
+
+func (r row) at() int        { return int(get32(r)) }
+func (r row) size() int      { return int(get32(r[4:]) >> 1) }
+func (r row) follow() bool   { return r[4]&1 == 1 }
+func (r row) sig() Signature { return signatureAt(r[rowSig:]) }
+func (r row) sum() [32]byte  { return [32]byte(r[rowSum:]) }
+
+// path returns the path of a row with the zero byte at its end.
+func (k *Kept) path(r row) []byte { return k.paths[r.at() : r.at()+r.size()+1] }
+
+// Len is the number of observations.
+func (k *Kept) Len() int { return len(k.rows) / rowSize }
+
+// Seen returns the observations, sorted by path.
+func (k *Kept) Seen() []Observation {
+	out := make([]Observation, k.Len())
+	for i := range out {
+		r := k.row(i)
+		p := k.path(r)
+		out[i] = Observation{Path: string(p[:len(p)-1]), Follow: r.follow(), Sig: r.sig(), Sum: r.sum()}
+	}
+	return out
+}
+
+// Load reads a stamp. Anything wrong with it is an error, and the error means only that there is none.
+func Load(path string) (*Kept, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(b)
+}
+
+// Renewed reports whether Holds brought a row up to date, and seals what it changed.
+func (k *Kept) Renewed() bool {
+	if k.renewed {
+		seal(k.data)
+	}
+	return k.renewed
+}
+
+// Bytes are those of the file.
+func (k *Kept) Bytes() []byte { return k.data }
+
+// Newest is the youngest time of all that was seen.
+func (k *Kept) Newest() int64 {
+	newest := int64(0)
+	for i := range k.Len() {
+		newest = max(newest, k.row(i).sig().Newest())
+	}
+	return newest
+}
+
+// The numbers of the file; package encoding/binary would bring reflection with it.
+
+func get32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+func get64(b []byte) uint64 { return uint64(get32(b)) | uint64(get32(b[4:]))<<32 }
+
+func put32(b []byte, v uint32) {
+	b[0], b[1], b[2], b[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
+}
+func put64(b []byte, v uint64) { put32(b, uint32(v)); put32(b[4:], uint32(v>>32)) }
+
+func append32(b []byte, v uint32) []byte {
+	return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+}
+func append64(b []byte, v uint64) []byte { return append32(append32(b, uint32(v)), uint32(v>>32)) }
