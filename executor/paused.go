@@ -322,6 +322,7 @@ func (s *scheduler) whyQueued(id graph.NodeID) string {
 		return s.b.Unpaid
 	}
 	if why := s.short(id); why != "" {
+		s.nodes[id].result.Unpaid = true
 		return why
 	}
 	panic("BUG: " + s.graph.Node(id).Address.String() + " is queued, nothing is under way and nothing holds it")

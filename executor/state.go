@@ -107,6 +107,7 @@ type NodeResult struct {
 	Cause    lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
 	Through  *lang.Address // Unknown: the dependency through which it waits for Cause; nil when it is Cause
 	Withheld bool          // Skipped because of when = false
+	Unpaid   bool          // Paused because a ceiling is reached, so that only a higher one lets another build go on
 	World    bool          // Failed because of this machine: nothing was begun, or what it left is kept and not stored yet
 	LeftOut  bool          // Skipped because the scope of the build leaves it out, or Cause, which it needs
 	Found    bool          // IsFresh by an attempt that this campaign had not selected

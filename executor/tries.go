@@ -93,6 +93,7 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 		s.ask(m.id)
 	case s.takeBack(ctx, m.id, errors.Join(m.damage, m.err)):
 	case n.short && (at.Outcome == cache.OverBudget || errors.Is(m.err, context.Canceled)):
+		n.result.Unpaid = true
 		s.pauseNode(m.id, at.Message)
 	case m.err != nil:
 		s.takeTrouble(ctx, m)

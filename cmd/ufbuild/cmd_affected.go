@@ -27,7 +27,7 @@ policies, contracts and new names for tasks make nothing stale and are not liste
 		Example: "  ufbuild affected --since main\n  ufbuild affected --since HEAD~1 --json | jq '.nodes[].address'",
 		RunE: func(*cobra.Command, []string) error {
 			if since == "" {
-				return usageErrorf("affected needs a revision\nhint: ufbuild affected --since main")
+				return usageErrorf("affected needs a revision\nhint: `ufbuild affected --since HEAD` is about what is not committed, --since main about all of a branch")
 			}
 			return a.affected(since)
 		},
@@ -70,7 +70,7 @@ func (a *app) loadAt(rev *revision, now *loaded) (*loaded, error) {
 	}
 	root, files, err := lang.Locate(o)
 	if err != nil || len(files) == 0 || !sameDir(root, rev.dir) {
-		fmt.Fprintln(a.err, "warning: the revision has no campaign here: every task is new")
+		fmt.Fprintln(a.err, "warning: every task is new, since the revision has no campaign here")
 		return emptyLoad(rev.dir), nil
 	}
 	l := a.loadWith(o, ds)
@@ -78,7 +78,7 @@ func (a *app) loadAt(rev *revision, now *loaded) (*loaded, error) {
 	broken := l.problems
 	for i := range broken {
 		if broken[i].Severity == lang.Error && broken[i].Code != "UF8005" {
-			fmt.Fprintf(a.err, "warning: the campaign of the revision is broken: %s: every task is new\n", broken[i].Summary)
+			fmt.Fprintf(a.err, "warning: every task is new, since the campaign of the revision is broken: %s\n", broken[i].Summary)
 			return emptyLoad(rev.dir), nil
 		}
 	}

@@ -354,6 +354,9 @@ func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent
 			line += ", " + spent.String()
 		}
 		fmt.Fprintln(a.out, line)
+		if sum.Stopped && sum.Counts[executor.Cancelled] > 0 {
+			fmt.Fprintln(a.out, "hint: what is done is kept; `ufbuild build` goes on from here")
+		}
 	}
 	return exit(a.buildCode(s, f, sum, targets))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,11 +27,12 @@ func (a *app) diffCommand() *cobra.Command {
 		Short: "Compare the files of two attempts",
 		Long: `Prints what changed between the outputs of two attempts as a patch that "git apply"
 takes. With one target it compares the attempt that a task reads now, or attempt N of
-its history, with the one before it; with --inherited it compares the task's trees with
-what its workspace was started from: the trees it inherits, and the project's own files
-as they were checked out then. With --cone it compares the task and all that depends on
-it: what they had while the task read the one attempt, and while it read the other. Two
-builds are compared by what the whole campaign read at their ends.
+its history, with the one before it that left outputs, and says which these are; with
+--inherited it compares the task's trees with what its workspace was started from: the
+trees it inherits, and the project's own files as they were checked out then. With
+--cone it compares the task and all that depends on it: what they had while the task
+read the one attempt, and while it read the other. Two builds are compared by what the
+whole campaign read at their ends.
 
 Paths are those of the workspace; with --cone and of builds the instance stands before
 them. Files that are not text are in the patch as git writes
@@ -69,6 +71,9 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 		return err
 	}
 	changes := compareFiles(older.files, newer.files)
+	if len(args) == 1 && len(changes) > 0 && !a.json {
+		fmt.Fprintf(a.err, "from %s to %s\n", older.label, newer.label)
+	}
 	if len(changes) == 0 {
 		fmt.Fprintf(a.err, "%s and %s do not differ\n", older.label, newer.label)
 	}
@@ -127,18 +132,24 @@ func (s *session) firstSide(args []string, second chosen) (chosen, error) {
 	return s.before(second)
 }
 
-// before is the attempt in front of c in the history of its task that captured something.
+// before is the attempt in front of c in the history of its task that left an output. One that was interrupted mostly left none, and
+// compared with that everything is new.
 func (s *session) before(c chosen) (chosen, error) {
 	gens, err := s.generations(c.address)
 	if err != nil {
 		return chosen{}, err
 	}
 	for i := c.gen.N - 2; i >= 0; i-- {
-		if gens[i].Attempt.Captured != nil {
+		if left(&gens[i].Attempt) {
 			return chosen{address: c.address, gen: gens[i], have: true}, nil
 		}
 	}
 	return chosen{}, usageErrorf("%s has no earlier attempt to compare with\nhint: add --inherited to compare it with what it started from", c.label())
+}
+
+// left reports whether an attempt left an output.
+func left(at *cache.Attempt) bool {
+	return at.Captured != nil && slices.ContainsFunc(at.Captured.Outputs, func(o cache.Output) bool { return o.Exists })
 }
 
 // label names an attempt as the command line does.

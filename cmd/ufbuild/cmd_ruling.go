@@ -31,10 +31,12 @@ as it is now. Nothing runs; undo takes it back.`,
   ufbuild select triage@2 --why "the better of the two"`,
 	},
 	journal.Pin: {
-		"pin TARGET", "Hold the attempt that a task reads",
-		`Holds what the task reads now: a retry of it is refused until unpin or undo. It
-counts for the task as it is now; an edit is decided anew.`,
-		`  ufbuild pin triage --why "the report quotes it"`,
+		"pin TARGET[@N]", "Hold the attempt that a task reads",
+		`Holds what the task reads now, or has it read attempt N and holds that: a retry of it
+is refused until unpin or undo. It counts for the task as it is now; an edit is decided
+anew.`,
+		`  ufbuild pin triage --why "the report quotes it"
+  ufbuild pin triage@2 --why "the better of the two"`,
 	},
 	journal.Unpin: {
 		"unpin TARGET", "Let a pinned task go",
@@ -91,8 +93,10 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 		if node.State != executor.IsFresh {
 			return usageErrorf("%s is not fresh, so there is nothing to hold\nhint: build it, or choose an attempt with select", c.address)
 		}
-		if c, err = s.holdable(c, target, node); err != nil {
-			return err
+		if _, n := s.splitNumber(target); n == 0 {
+			if c, err = s.readNow(c, node); err != nil {
+				return err
+			}
 		}
 	case journal.Unpin:
 		if _, pinned := s.view.PinOf(c.address, journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}); !pinned {
@@ -143,13 +147,10 @@ func (s *session) planOf(c chosen) (*executor.NodeResult, error) {
 	return nil, usageErrorf("%s cannot be decided about yet\nhint: `ufbuild plan %s` says what has to run first", c.address, quoteTarget(c.address))
 }
 
-// holdable is the attempt that the node reads now, for pin. What was selected last is another one where a campaign was edited
-// since and nothing was built.
-func (s *session) holdable(c chosen, target string, node *executor.NodeResult) (chosen, error) {
+// readNow is the attempt that the node reads. What was selected last is another one where the campaign was edited since and
+// nothing was built.
+func (s *session) readNow(c chosen, node *executor.NodeResult) (chosen, error) {
 	reads := readsNow(node)
-	if _, n := s.splitNumber(target); n > 0 && (journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}) != reads {
-		return c, usageErrorf("%s does not read attempt %d now, so there is nothing to hold\nhint: `ufbuild select %s` first", c.address, n, target)
-	}
 	gens, err := s.generations(c.address)
 	if err != nil {
 		return c, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -50,12 +51,10 @@ func (a *app) runStoreExport(target string) error {
 	}
 	var attempts []cache.Attempt
 	var blobs []digest.Digest
-	size := int64(0)
 	for _, at := range all {
 		attempts = append(attempts, at.Attempt)
 		for _, b := range at.blobs {
 			blobs = append(blobs, b.digest)
-			size += b.digest.Size
 		}
 		for _, d := range at.reads { // pinned material is no attempt's output
 			if ok, err := s.store.Has(d); err != nil {
@@ -65,11 +64,21 @@ func (a *app) runStoreExport(target string) error {
 			}
 		}
 	}
-	if err := writeBundle(a.out, s.store, c.label(), attempts, blobs); err != nil {
+	var size byteCount
+	if err := writeBundle(io.MultiWriter(a.out, &size), s.store, c.label(), attempts, blobs); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "exported %s with %s, %s\n", c.label(), ui.Count(len(attempts)-1, "attempt")+" it came from", ui.Bytes(size))
+	fmt.Fprintf(a.err, "exported %s with %s, %s\n", c.label(), ui.Count(len(attempts)-1, "attempt")+" it came from", ui.Bytes(int64(size)))
 	return nil
+}
+
+// byteCount counts what is written to it.
+type byteCount int64
+
+// Write implements io.Writer.
+func (c *byteCount) Write(p []byte) (int, error) {
+	*c += byteCount(len(p))
+	return len(p), nil
 }
 
 // ancestry returns the chosen attempt and, of every task it depends on, the attempts whose outputs were read;

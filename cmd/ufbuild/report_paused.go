@@ -50,18 +50,31 @@ func reportPauses(pauses []pause.Pause) []pausedReport {
 // printPaused says what a build left for the next one, and why, a line each cause.
 func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 	count, first := map[string]int{}, []string(nil)
+	behind, unpaid := 0, 0
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
-		if r.State != executor.Paused || strings.HasPrefix(r.Message, "waits for ") {
+		if r.State != executor.Paused {
 			continue
+		}
+		if strings.HasPrefix(r.Message, "waits for ") {
+			behind++
+			continue
+		}
+		if r.Unpaid {
+			unpaid++
 		}
 		if count[r.Message] == 0 {
 			first = append(first, r.Message)
 		}
 		count[r.Message]++
 	}
+	roots := 0
 	for _, why := range first {
 		fmt.Fprintf(w, "\n%s %s: %s\n", style.Warn("paused"), ui.Count(count[why], "task"), why)
+		roots += count[why]
+	}
+	if behind > 0 && roots > 0 {
+		fmt.Fprintf(w, "  %s behind, paused too\n", ui.Count(behind, "task"))
 	}
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
@@ -69,7 +82,10 @@ func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 			fmt.Fprintf(w, "\n%s %s: %s\n", style.Warn("waiting"), style.Bold(r.Address.String()), r.Message)
 		}
 	}
-	if len(first) > 0 {
+	if unpaid > 0 {
+		fmt.Fprintln(w, "  hint: no try was used; a build with a higher ceiling goes on from here")
+	}
+	if roots > unpaid {
 		fmt.Fprintln(w, "  hint: no try was used; the next build goes on from here")
 	}
 }

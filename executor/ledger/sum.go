@@ -53,6 +53,9 @@ func value[N int64 | float64](n *N) N {
 func By(entries []Entry, name func(Entry) string) map[string]Sum {
 	out := map[string]Sum{}
 	for _, e := range entries {
+		if e.Kind != Ran && e.Kind != Saved {
+			continue // it took and saved nothing, and may be of no build, profile or pool
+		}
 		n := name(e)
 		s := out[n]
 		s.Add(e)
