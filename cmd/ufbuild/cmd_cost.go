@@ -154,7 +154,7 @@ func (a *app) printCost(r costReport) error {
 		}
 		rows = append(rows, []string{
 			name, strconv.Itoa(row.Attempts), ui.Duration(time.Duration(row.DurationMS) * time.Millisecond), lowerBound(row.CostUSD, row.CostUnknown),
-			fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens), hitWords(row), lowerBound(row.SavedUSD, row.SavedUnknown),
+			tokenWords(row), hitWords(row), lowerBound(row.SavedUSD, row.SavedUnknown),
 		})
 	}
 	if err := a.outTerm.Table(a.out, []string{r.By, "attempts", "time", "cost", "tokens", "hits", "saved"}, rows); err != nil {
@@ -162,6 +162,14 @@ func (a *app) printCost(r costReport) error {
 	}
 	printBudgets(a.out, r.Budgets)
 	return nil
+}
+
+// tokenWords are the tokens that were reported; nothing where none were, as for commands.
+func tokenWords(row web.CostRow) string {
+	if row.InputTokens == 0 && row.OutputTokens == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens)
 }
 
 // hitWords counts results that were used again, and those among them that other machines made.

@@ -122,7 +122,7 @@ func freshWords(r *executor.NodeResult) string {
 		parts = append(parts, "found in the store")
 	}
 	if len(r.Differ) > 0 {
-		parts = append(parts, "restores "+strings.Join(r.Differ, ", "))
+		parts = append(parts, "restores "+firstOf(r.Differ))
 	}
 	parts = append(parts, r.Warnings...)
 	return strings.Join(parts, "; ")
@@ -226,4 +226,12 @@ func quoteTarget(a lang.Address) string {
 		return "'" + s + "'"
 	}
 	return s
+}
+
+// firstOf names the first of a list, and how many there are more: a line of a table holds no more.
+func firstOf(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
