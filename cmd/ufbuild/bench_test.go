@@ -136,6 +136,7 @@ var benchCases = []benchCase{
 	{"edit-one", "one source edited", (*arena).edit},
 	{"touch-all", "every source touched", (*arena).touch},
 	{"restore", "outputs removed", (*arena).dropOutputs},
+	{"full-argv", "full build, ufbuild with `cp` in place of a shell", (*arena).clearPlain}, // last: it changes the campaign
 }
 
 // buildProgram builds ufbuild as `make build` does.
@@ -181,21 +182,29 @@ func (a *arena) warm(peer string, args ...string) {
 }
 
 func (a *arena) write() {
-	var hcl strings.Builder
 	a.must(os.MkdirAll(filepath.Join(a.dir, "src"), 0o755))
 	for i := range a.n {
 		a.must(os.WriteFile(a.source(i), []byte(strings.Repeat(fmt.Sprintf("source %d\n", i), 120)[:1024]), 0o644))
+	}
+	a.writeTasks("command = [\"sh\", \"-c\", \"cat src/%d.txt %s | head -c 1024 > o.txt\"]")
+	for _, p := range peers {
+		p.write(a)
+	}
+}
+
+// writeTasks writes the campaign. command is the line of each task that says what runs, with places for its number and for the
+// paths of what it reads of other tasks.
+func (a *arena) writeTasks(command string) {
+	var hcl strings.Builder
+	for i := range a.n {
 		var refs []string
 		for _, d := range a.depsOf(i) {
 			refs = append(refs, fmt.Sprintf("${task.t%d.outputs.o.path}", d))
 		}
-		fmt.Fprintf(&hcl, "task \"t%d\" {\n  command = [\"sh\", \"-c\", \"cat src/%d.txt %s | head -c 1024 > o.txt\"]\n", i, i, strings.Join(refs, " "))
+		fmt.Fprintf(&hcl, "task \"t%d\" {\n  "+command+"\n", i, i, strings.Join(refs, " "))
 		fmt.Fprintf(&hcl, "  input \"s\" { glob = [\"src/%d.txt\"] }\n  output \"o\" { path = \"o.txt\" }\n}\n", i)
 	}
 	a.put("campaign.hcl", hcl.String())
-	for _, p := range peers {
-		p.write(a)
-	}
 }
 
 func (a *arena) put(name, text string) {
@@ -229,6 +238,12 @@ func (a *arena) clear() {
 		a.clearPeer()
 	}
 	a.must(os.RemoveAll(a.store))
+}
+
+// clearPlain makes everything run, by a program in place of a shell with two more; it is given the same files.
+func (a *arena) clearPlain() {
+	a.writeTasks("command = [\"cp\", \"src/%d.txt\", \"o.txt\"]\n  env = { READS = \"%s\" }")
+	a.clear()
 }
 
 // edit changes one source of the first layer.
