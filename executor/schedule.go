@@ -33,6 +33,7 @@ type scheduler struct {
 	ended    chan endedMsg
 	rested   chan graph.NodeID
 	quit     chan struct{} // closed at the end, for timers that nobody waits for
+	hands    chan func()   // received from by goroutines that have ended an attempt
 	asking   int
 	gate     gate // before what decisions leave
 	running  int
@@ -85,6 +86,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		ended:   make(chan endedMsg),
 		rested:  make(chan graph.NodeID),
 		quit:    make(chan struct{}),
+		hands:   make(chan func()),
 		admit:   newAdmission(b),
 		pauses:  map[pause.Account]*accountPause{},
 		resumed: make(chan resumedMsg),

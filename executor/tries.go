@@ -48,8 +48,28 @@ func (s *scheduler) carryOut(ctx context.Context, id graph.NodeID) {
 		case <-s.quit:
 		}
 	}
-	go func() {
+	s.lend(func() {
 		s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, dec, tell)
+	})
+}
+
+// lend has something done by a goroutine that has done something like it, if one is idle: the stack that an attempt takes is made
+// by doubling, and a new goroutine begins with the smallest.
+func (s *scheduler) lend(do func()) {
+	select {
+	case s.hands <- do:
+		return
+	default:
+	}
+	go func() {
+		for {
+			do()
+			select {
+			case do = <-s.hands:
+			case <-s.quit:
+				return
+			}
+		}
 	}()
 }
 

@@ -375,20 +375,13 @@ func (l *layer) layFile(it *item) (stamp, error) {
 	if err := l.fill(fd, it); err != nil {
 		return stamp{}, err
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return stamp{}, wrap("materialize", it.path, err)
+	if l.reused[it.path] {
+		return l.refitted(fd, it)
 	}
-	if st.Mode&0o7777 == it.mode && st.Size == it.size() {
-		return stampFrom(&st), nil
-	}
-	if st.Size > it.size() { // it was longer before
-		if err := effect.Ftruncate(fd, it.size(), it.path); err != nil {
+	if it.mode&umask() != 0 {
+		if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
 			return stamp{}, wrap("materialize", it.path, err)
 		}
-	}
-	if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
-		return stamp{}, wrap("materialize", it.path, err)
 	}
 	return stampOf(fd)
 }

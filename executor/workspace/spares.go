@@ -206,14 +206,14 @@ func (l *Laid) shelf(ws int) *shelf {
 // dirIs reports whether a directory is as it was laid, and holds exactly what was laid in it. Its times alone would not tell what
 // happened within one tick of the clock that stamps files.
 func (l *Laid) dirIs(ws int, p string, dirs, files []string) bool {
-	if now, err := stampAt(ws, p); err != nil || now != l.dirs[p] {
-		return false
-	}
 	fd, err := openAt(ws, p)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
+	if now, err := stampOf(fd); err != nil || now != l.dirs[p] {
+		return false
+	}
 	names, err := namesIn(fd)
 	if err != nil || len(names) != len(dirs)+len(files) {
 		return false
@@ -232,30 +232,34 @@ func (l *layer) refit(sp *spare) error {
 	if err := l.collect(); err != nil {
 		return err
 	}
-	dir, old := filepath.Join(sp.attempt, Dir), filepath.Join(sp.attempt, worn)
-	if err := effect.Rename(dir, old); err != nil {
+	at, err := openDir(sp.attempt)
+	if err != nil {
 		return err
 	}
-	if err := effect.Mkdir(dir, 0o755); err != nil {
+	defer unix.Close(at)
+	if err := effect.Renameat(at, Dir, at, worn); err != nil {
 		return err
 	}
-	was, err := openDir(old)
+	if err := effect.Mkdirat(at, Dir, 0o755); err != nil {
+		return err
+	}
+	was, err := openAt(at, worn)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(was)
-	if l.dir, err = openDir(dir); err != nil {
+	if l.dir, err = openAt(at, Dir); err != nil {
 		return err
 	}
 	defer unix.Close(l.dir)
 	l.plan()
-	if err := l.fit(dir, was, ".", sp.ws); err != nil {
+	if err := l.fit(filepath.Join(sp.attempt, Dir), was, ".", sp.ws); err != nil {
 		return err
 	}
 	if err := l.layAll(); err != nil {
 		return err
 	}
-	return effect.RemoveAll(old)
+	return effect.RemoveAll(filepath.Join(sp.attempt, worn))
 }
 
 // plan sorts what is wanted by the directory it lies in.
@@ -380,6 +384,26 @@ func (l *layer) reopen(it *item) (int, error) {
 		return -1, err
 	}
 	return l.create(it)
+}
+
+// refitted makes a file that was written over as long as it has to be, and gives it its mode.
+func (l *layer) refitted(fd int, it *item) (stamp, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return stamp{}, wrap("materialize", it.path, err)
+	}
+	if st.Mode&0o7777 == it.mode && st.Size == it.size() {
+		return stampFrom(&st), nil
+	}
+	if st.Size > it.size() {
+		if err := effect.Ftruncate(fd, it.size(), it.path); err != nil {
+			return stamp{}, wrap("materialize", it.path, err)
+		}
+	}
+	if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
+		return stamp{}, wrap("materialize", it.path, err)
+	}
+	return stampOf(fd)
 }
 
 // alone reports whether no other descriptor of an open file is anywhere: only then the kernel gives a lease for writing.
