@@ -36,8 +36,8 @@ func (a *app) denyCommand() *cobra.Command {
 	cmd := a.wordCommand(true)
 	cmd.Use, cmd.Short = "deny TARGET", "Say that what waits for a person is not good"
 	cmd.Long = `Shows the bytes that wait, asks, and records that they are not good: the contract
-rejects them, and the next build runs the task again. Nothing is lost: approve, or
-undo, takes the word back.`
+rejects them, and the next build runs the task again. Bytes that were approved can be
+denied later. Nothing is lost: approve, or undo, takes the word back.`
 	cmd.Example = `  ufbuild deny report --why "it is about another contract"`
 	return cmd
 }
@@ -63,6 +63,14 @@ func (f *approveFlags) verb() string {
 	return "approve"
 }
 
+// next says what comes of the word.
+func (f *approveFlags) next() string {
+	if f.denied {
+		return "next: `ufbuild build` runs it again, unless approve or undo takes the word back"
+	}
+	return "next: `ufbuild build` goes on with it"
+}
+
 func (a *app) runWord(target string, f approveFlags) error {
 	say := func(s *session, j *journal.Journal) error {
 		addr, at, err := s.awaiting(target, f)
@@ -84,13 +92,20 @@ func (a *app) runWord(target string, f approveFlags) error {
 		if err := j.Append(journal.Approved(addr, at.Key, at.Ordinal, outputs, said)); err != nil {
 			return err
 		}
-		return j.Sync()
+		if err := j.Sync(); err != nil {
+			return err
+		}
+		if !a.json {
+			fmt.Fprintf(a.out, "%s: %s\n", f.verb(), addr)
+			fmt.Fprintln(a.err, f.next())
+		}
+		return nil
 	}
 	return a.decideAs(f.verb(), newID(time.Now()), f.wait, say, func(*session) (selection, error) { return selection{}, nil }, retryFlags{noBuild: true})
 }
 
 // awaiting finds the attempt of a target that a person is asked about. approve also finds one that was
-// denied, which takes the word back.
+// denied, and deny one that was approved: that takes the word back.
 func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.Attempt, error) {
 	ids, err := s.selectTargets([]string{target})
 	if err != nil {
@@ -106,14 +121,15 @@ func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.A
 		if !ok || len(ids) != 1 || id != ids[0] {
 			continue
 		}
-		asked := r.State == executor.Awaiting || !f.denied && r.Reason.Kind == executor.FailsContract
+		asked := r.State == executor.Awaiting || f.denied && r.State == executor.IsFresh || !f.denied && r.Reason.Kind == executor.FailsContract
 		inst, ok := s.instance(r.Address)
 		if !ok || !asked || len(executor.NeedApproval(inst.Outputs)) == 0 {
 			break
 		}
-		attempts, err := s.store.Attempts(r.Key)
+		reads := readsNow(r)
+		attempts, err := s.store.Attempts(reads.Key)
 		for _, at := range attempts {
-			if at.Ordinal == max(r.Ordinal, r.Reason.Ordinal) {
+			if at.Ordinal == max(reads.Ordinal, r.Reason.Ordinal) {
 				return r.Address, at, nil
 			}
 		}

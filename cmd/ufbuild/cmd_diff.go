@@ -71,7 +71,7 @@ func (a *app) runDiff(args []string, f diffFlags) error {
 		return err
 	}
 	changes := compareFiles(older.files, newer.files)
-	if len(args) == 1 && len(changes) > 0 && !a.json {
+	if len(args) == 1 && len(changes) > 0 && !f.inherited && !a.json {
 		fmt.Fprintf(a.err, "from %s to %s\n", older.label, newer.label)
 	}
 	if len(changes) == 0 {

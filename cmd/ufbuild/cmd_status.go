@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -98,10 +99,13 @@ func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lan
 func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Address]executor.Live) error {
 	style := a.outTerm.Style()
 	var rows [][]string
+	counts := maps.Clone(sum.Counts)
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		state, words := paintState(style, r.State), stateWords(r)+s.whereWords(r)
 		if l, ok := running[r.Address]; ok {
+			counts[r.State]--
+			counts[executor.Running]++
 			state, words = style.Bold("running"), "for "+ui.Duration(time.Since(l.Attempt.StartedAt).Round(time.Second))
 		} else if skip, ok := s.skipped(sum, r); ok {
 			words += "; " + skipWords(skip)
@@ -114,7 +118,7 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 	for _, p := range s.standingPauses() {
 		fmt.Fprintln(a.out, style.Warn(p.String()))
 	}
-	_, err := fmt.Fprintln(a.out, sentence(sum.Total, sum.Counts))
+	_, err := fmt.Fprintln(a.out, sentence(sum.Total, counts))
 	return err
 }
 

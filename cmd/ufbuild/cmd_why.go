@@ -144,6 +144,26 @@ func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult
 		}
 	}
 	printReasonDetail(a.out, r)
+	if r.Reason.Kind == executor.FailsContract && r.State == executor.WouldRun {
+		fmt.Fprintln(a.out, "  hint: "+s.wayOut(r))
+	}
+}
+
+// wayOut says how stored outputs that a contract rejects can be read without running anything.
+func (s *session) wayOut(r *executor.NodeResult) string {
+	target := quoteTarget(r.Address)
+	if inst, ok := s.instance(r.Address); ok {
+		attempts, _ := s.store.Attempts(r.Key) // none: nobody said anything of it
+		for _, at := range attempts {
+			if at.Ordinal != r.Reason.Ordinal || at.Captured == nil {
+				continue
+			}
+			if said, ok := s.view.ApprovalOf(r.Address, executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)); ok && said.Denied {
+				return "`ufbuild approve " + target + "` takes the word back"
+			}
+		}
+	}
+	return "a corrected contract judges them again and runs nothing; `ufbuild accept " + target + "` has them read all the same"
 }
 
 // printSelected says which attempt makes a node fresh, why that one ran, and which person had a say in it.

@@ -156,7 +156,7 @@ func paintState(s ui.Style, st executor.State) string {
 // sentence adds up counts, such as "12 tasks: 3 ran, 9 fresh".
 func sentence(total int, counts map[executor.State]int) string {
 	order := []executor.State{
-		executor.Ran, executor.IsFresh, executor.WouldRun, executor.Unknown, executor.Failed, executor.Skipped, executor.Paused, executor.Awaiting, executor.Cancelled,
+		executor.Running, executor.Ran, executor.IsFresh, executor.WouldRun, executor.Unknown, executor.Failed, executor.Skipped, executor.Paused, executor.Awaiting, executor.Cancelled,
 	}
 	var parts []string
 	for _, st := range order {
