@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
 
@@ -159,7 +160,7 @@ func (p *Placer) build(stage, old string, want []cache.Entry) error {
 			return err
 		}
 	}
-	err := workspace.Each(len(want), func(i int) error {
+	err := source.Each(len(want), func(i int) error {
 		e := &want[i]
 		if e.Kind != cache.File || old != "" && p.keepFile(old, stage, e) {
 			return nil

@@ -22,6 +22,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/remote"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/submit"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
@@ -186,7 +187,7 @@ func walk(client *remote.Client, dir string) (files []remote.File, blobs []remot
 		return nil, nil, fmt.Errorf("read workspace: %w", err)
 	}
 	digests := make([]remote.Digest, len(paths))
-	if err := workspace.Each(len(paths), func(i int) (err error) {
+	if err := source.Each(len(paths), func(i int) (err error) {
 		digests[i], err = hashFile(client, paths[i])
 		return err
 	}); err != nil {

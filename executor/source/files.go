@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,7 +20,6 @@ import (
 type Files struct {
 	root      string
 	cacheFile string
-	workers   int // parallel readers: one a processor, hashing is what costs
 
 	open   sync.Once
 	dir    *os.File // the root; every look-up is relative to it
@@ -58,7 +56,6 @@ func Open(root, cacheFile string) *Files {
 	return &Files{
 		root:      root,
 		cacheFile: cacheFile,
-		workers:   runtime.GOMAXPROCS(0),
 		listings:  map[string]*listing{},
 		links:     map[string]bool{},
 		repoSeen:  map[string]File{},
@@ -255,7 +252,7 @@ func (f *Files) Recheck(files []File) (changed string, err error) {
 		paths[i] = files[i].Path
 	}
 	same := make([]bool, len(files))
-	err = f.each(len(files), func(i int) error {
+	err = Each(len(files), func(i int) error {
 		follow := following(files[i].Target == "")
 		now, err := f.look(paths[i], follow)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errKind) {
@@ -278,7 +275,7 @@ func (f *Files) Recheck(files []File) (changed string, err error) {
 // lookAll answers for many paths in parallel, in their order. Paths that vanished are left out.
 func (f *Files) lookAll(paths []string, follow following) ([]File, error) {
 	out := make([]File, len(paths))
-	err := f.each(len(paths), func(i int) error {
+	err := Each(len(paths), func(i int) error {
 		file, err := f.look(paths[i], follow)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -296,49 +293,6 @@ func (f *Files) lookAll(paths []string, follow following) ([]File, error) {
 		}
 	}
 	return kept, nil
-}
-
-// spreadFrom is the number of files below which a second goroutine costs more than it saves: a look
-// is about 1 µs when the file is known.
-const spreadFrom = 32
-
-// each calls do for 0..n-1 on as many goroutines as there are processors, and returns the error of
-// the lowest index, so that the same trouble is always reported the same way.
-func (f *Files) each(n int, do func(i int) error) error {
-	if n < spreadFrom || f.workers < 2 {
-		for i := range n {
-			if err := do(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var (
-		next atomic.Int64
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		at   = n
-		bad  error
-	)
-	for range f.workers {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := do(i); err != nil {
-					mu.Lock()
-					if i < at {
-						at, bad = i, err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return bad
 }
 
 // errKind marks a path that is neither a regular file nor a link.

@@ -82,7 +82,7 @@ func (p *Project) look() error {
 		return fmt.Errorf("look at project: it has %d files; more than %d are not watched", len(paths), maxProject)
 	}
 	sigs := make([]signature, len(paths))
-	err = f.each(len(paths), func(i int) error {
+	err = Each(len(paths), func(i int) error {
 		if !f.leftOut(paths[i]) {
 			sigs[i] = stamp.Stat(f.dirFD, paths[i], false)
 		}

@@ -145,7 +145,7 @@ func (f *Files) settle() {
 		}
 	}
 	f.mu.RUnlock()
-	f.each(len(racy), func(i int) error {
+	Each(len(racy), func(i int) error {
 		if e, err := f.hash(racy[i]); err == nil {
 			f.resettle(racy[i], e)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor/source"
 )
 
 // Capture stores what is in the workspace of attempt. laid is what Materialize returned, nil when
@@ -319,7 +320,7 @@ func (c *capture) listing(o Output) (cache.Tree, error) {
 		problems []string
 	}
 	all := make([]taken, len(found))
-	err := Each(len(found), func(i int) error {
+	err := source.Each(len(found), func(i int) error {
 		one := *c // with problems of its own, so that their order is that of the paths
 		one.out.Problems = nil
 		var err error

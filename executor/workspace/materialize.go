@@ -5,17 +5,15 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor/source"
 )
 
 // Laid is what Materialize laid. Capture needs it to tell what the task made from what it was given.
@@ -304,7 +302,7 @@ func (l *layer) layFiles(stamps []stamp) error {
 		}
 		defer unix.Close(l.root)
 	}
-	return Each(len(l.items), func(i int) error {
+	return source.Each(len(l.items), func(i int) error {
 		if l.items[i].kind != cache.File {
 			return nil
 		}
@@ -312,48 +310,6 @@ func (l *layer) layFiles(stamps []stamp) error {
 		stamps[i], err = l.layFile(&l.items[i])
 		return err
 	})
-}
-
-// spreadFrom is the number of files from which more than one processor lays or reads them: one file
-// costs about 20 µs, starting goroutines about 5.
-const spreadFrom = 16
-
-// Each calls do for 0..n-1, on all processors when they are many, and returns the error of the lowest index that failed.
-func Each(n int, do func(i int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), n/spreadFrom)
-	if workers < 2 {
-		for i := range n {
-			if err := do(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var (
-		next atomic.Int64
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		at   = n
-		bad  error
-	)
-	for range workers {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				err := do(i)
-				if err == nil {
-					continue
-				}
-				mu.Lock()
-				if i < at {
-					at, bad = i, err
-				}
-				mu.Unlock()
-				return
-			}
-		})
-	}
-	wg.Wait()
-	return bad
 }
 
 // create makes a file.
