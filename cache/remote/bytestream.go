@@ -287,7 +287,7 @@ func unexpected(err error) error {
 func (r *blobReader) connect(offset int64) (io.ReadCloser, error) {
 	ctx, kick, stop := r.c.watch(r.ctx)
 	s, err := r.c.stream.Read(ctx, &bytestream.ReadRequest{ResourceName: r.c.resource(r.d, ""), ReadOffset: offset})
-	in := &streamReader{ctx: ctx, s: s, kick: kick, stop: stop}
+	in := &streamReader{ctx: ctx, s: s, got: paced(kick), stop: stop}
 	if err != nil || !r.c.zippedStream(r.d.Size) {
 		return in, err
 	}
@@ -307,7 +307,7 @@ func late(ctx context.Context, err error) error {
 type streamReader struct {
 	ctx  context.Context // of the stream, for why it ended
 	s    bytestream.ByteStream_ReadClient
-	kick func()
+	got  func(n int)
 	stop func()
 	rest []byte
 }
@@ -319,8 +319,8 @@ func (r *streamReader) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, late(r.ctx, err)
 		}
-		r.kick()
 		r.rest = m.GetData()
+		r.got(len(r.rest))
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]

@@ -127,6 +127,20 @@ func (c *Client) WatchOperation(ctx context.Context) (watched context.Context, k
 // Quiet reports whether a watched context ended because nobody called kick.
 func Quiet(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errNoAnswer) }
 
+// progress is how many bytes count as such: who sends one now and then is not waited for.
+const progress = 4 << 10
+
+// paced returns a function that is told of bytes and calls kick when they are progress.
+func paced(kick func()) func(n int) {
+	since := 0
+	return func(n int) {
+		if since += n; since >= progress {
+			since = 0
+			kick()
+		}
+	}
+}
+
 // watch returns a context that ends when kick was not called for the client's timeout. stop ends the watch.
 func (c *Client) watch(ctx context.Context) (watched context.Context, kick, stop func()) {
 	return watch(ctx, c.opts.Timeout)

@@ -57,13 +57,24 @@ func dialHTTP(_ context.Context, address string, o Options) (*httpConn, error) {
 	return h, nil
 }
 
-// sameHost refuses to follow a server elsewhere: headers may hold a credential.
+// sameHost refuses to follow a server elsewhere: headers may hold a credential. An upload that is followed may become a download.
 func sameHost(req *http.Request, via []*http.Request) error {
-	if len(via) > 3 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
-		return errors.New("the server sends the client to another host, which is refused")
+	switch {
+	case req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme:
+		return refusal("the server sends the client to another host, which is refused")
+	case via[0].Method == http.MethodPut:
+		return refusal("the server sends an upload to another place, which is refused")
+	case len(via) > 3:
+		return refusal("the server sends the client in circles")
 	}
 	return nil
 }
+
+// refusal is why a request is not followed any further.
+type refusal string
+
+// Error implements error.
+func (r refusal) Error() string { return string(r) }
 
 // Function is SHA256; the protocol has no other.
 func (h *httpConn) Function() Function { return SHA256 }
@@ -101,7 +112,8 @@ func again(err error) bool {
 		return e.status == http.StatusServiceUnavailable || e.status == http.StatusTooManyRequests || e.status == http.StatusBadGateway || e.status == http.StatusGatewayTimeout
 	}
 	var u *url.Error
-	return errors.As(err, &u) && !u.Timeout() && !ofTLS(err)
+	var refused refusal
+	return errors.As(err, &u) && !u.Timeout() && !ofTLS(err) && !errors.As(err, &refused)
 }
 
 // hint says what to do about a request that failed; "" when nothing better is known than the error.
@@ -134,7 +146,7 @@ func (h *httpConn) once(ctx context.Context, method, name string, size int64, bo
 		if err != nil {
 			return fail(err)
 		}
-		req.Body, req.ContentLength = &kicking{r, func() { t.Reset(h.opts.Timeout) }, nil}, size
+		req.Body, req.ContentLength = &kicking{r, paced(func() { t.Reset(h.opts.Timeout) }), nil}, size
 		if size == 0 {
 			req.Body = http.NoBody
 			_ = r.Close() // nothing is read from it
@@ -155,22 +167,21 @@ func (h *httpConn) once(ctx context.Context, method, name string, size int64, bo
 		}
 		return fail(&httpError{resp.StatusCode})
 	}
-	resp.Body = &kicking{resp.Body, func() { t.Reset(h.opts.Timeout) }, func() { t.Stop(); cancel(nil) }}
+	resp.Body = &kicking{resp.Body, paced(func() { t.Reset(h.opts.Timeout) }), func() { t.Stop(); cancel(nil) }}
 	return resp, nil
 }
 
 // kicking tells of progress, and of the end.
 type kicking struct {
 	io.ReadCloser
-	kick, end func()
+	got func(n int)
+	end func()
 }
 
 // Read implements io.Reader.
 func (k *kicking) Read(p []byte) (int, error) {
 	n, err := k.ReadCloser.Read(p)
-	if n > 0 {
-		k.kick()
-	}
+	k.got(n)
 	return n, err
 }
 
@@ -276,21 +287,18 @@ func (f failed) Read([]byte) (int, error) { return 0, f.err }
 // Close implements io.Closer.
 func (f failed) Close() error { return nil }
 
-// maxResult bounds a result; one that names a million files has about 100 MB.
-const maxResult = 256 << 20
-
 // GetActionResult reads /ac/.
 func (h *httpConn) GetActionResult(ctx context.Context, action Digest, _ ...string) (*repb.ActionResult, error) {
 	resp, err := h.do(ctx, http.MethodGet, "/ac/"+action.Hex(), 0, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask the action cache for %s: %w%s", action, err, h.hint(err))
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResult))
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage+1))
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return nil, fmt.Errorf("ask the action cache for %s: %w", action, err)
 	}
 	r := &repb.ActionResult{}
-	if err := proto.Unmarshal(b, r); err != nil {
+	if len(b) > maxMessage || proto.Unmarshal(b, r) != nil {
 		return nil, fmt.Errorf("%w: the action cache has no result for %s but %s bytes of something else", cache.ErrPoisoned, action, strconv.Itoa(len(b)))
 	}
 	return r, nil

@@ -30,7 +30,8 @@ commands to see that they can run, and itself to try a limit; it leaves nothing
 behind. The exit code is 6 when a build would miss something.
 
 With --remote, or where the campaign names a remote, it also asks that server what it
-offers, and with the mode write stores a few bytes there and reads them back.`,
+offers, and with the mode write stores a few bytes there and reads them back. The
+engine of each remote block is asked for a job that nobody handed in.`,
 		Example: `  ufbuild doctor
   ufbuild doctor --remote grpc://cache.example:9092
   ufbuild doctor --json | jq '.findings[] | select(.state == "missing")'`,
