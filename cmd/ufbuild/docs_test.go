@@ -116,8 +116,6 @@ var unrun = map[string]string{
 	"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 ufbuild build":                                      "needs a collector; TestOTLP has one",
 	"sbatch --parsable --job-name={name} --comment={task} --output={log} --time={minutes} --no-requeue \\": "TestAuditElsewhere has a real Slurm",
 	"ufbuild build discovery --budget 5":                                                                   "starts agents that cost money",
-	"ufbuild check -W error && ufbuild fmt --check":                                                        "the block behind it runs both",
-	"ufbuild check --var passes=3":                                                                         "its page has no such variable; the script vars has some",
 	"ufbuild status":                                                                                       "is about a build that runs; the scripts log-follow and pause have one",
 	"ufbuild ui":                                                                                           "serves until it is stopped; TestPageStaysUpToDate talks to it",
 	"UFBUILD_SIMULATION=1 go test ./executor -run TestTenThousand -v":                                      "takes minutes; the usual tests run it smaller",
