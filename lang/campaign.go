@@ -365,4 +365,5 @@ type Workspace struct {
 type Export struct {
 	Output string
 	To     string
+	Range  Range // of to
 }

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -190,4 +191,52 @@ func (l *loader) near(g string) string {
 		return ""
 	}
 	return suggest(g, siblings)
+}
+
+// exporting is where an instance exports to.
+type exporting struct {
+	address Address
+	to      Range
+}
+
+// checkExports reports files that several instances would export to one path. Trees may share a directory; whether they
+// share a file is seen when they are exported.
+func (l *loader) checkExports() {
+	first := map[string]exporting{} // the file by its path, in lower case for the disks that ignore case
+	told := map[Range]bool{}
+	for _, d := range l.ev.order {
+		for _, i := range d.task.Instances {
+			for _, e := range i.Exports {
+				if o := i.outputNamed(e.Output); o == nil || o.Path == "" {
+					continue
+				}
+				at := strings.ToLower(e.To)
+				one, taken := first[at]
+				if !taken {
+					first[at] = exporting{i.Address, e.Range}
+					continue
+				}
+				if told[e.Range] {
+					continue
+				}
+				told[e.Range] = true
+				n := l.add(Diagnostic{Severity: Error, Code: "UF6007", Subject: &e.Range,
+					Summary: fmt.Sprintf("Both %s and %s are exported to %s.", one.address, i.Address, e.To)})
+				if one.address.Task == i.Address.Task {
+					n.hint("Put ${each.key}, ${loop.index} or a value of the matrix into the path.")
+				} else {
+					n.Related = append(n.Related, Related{Range: one.to, Message: "the other is here"})
+				}
+			}
+		}
+	}
+}
+
+func (i *Instance) outputNamed(name string) *Output {
+	for n := range i.Outputs {
+		if i.Outputs[n].Name == name {
+			return &i.Outputs[n]
+		}
+	}
+	return nil
 }

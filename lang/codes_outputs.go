@@ -109,6 +109,32 @@ task "greet" {
 }
 `},
 	{
+		Code: "UF6007", Title: "Two files exported to one path",
+		Explanation: `
+Two instances would be exported to one file of the project, and which of them stays would be chance. Each exported
+file has a path of its own; in a task with several instances a part of it is that of the instance.`,
+		Bad: `
+task "note" {
+  for_each = toset(["ada", "bob"])
+  command  = ["sh", "-c", "echo ${each.key} > note.txt"]
+  output "note" { path = "note.txt" }
+  export {
+    from = self.outputs.note
+    to   = "NOTE.txt"
+  }
+}
+`, Good: `
+task "note" {
+  for_each = toset(["ada", "bob"])
+  command  = ["sh", "-c", "echo ${each.key} > note.txt"]
+  output "note" { path = "note.txt" }
+  export {
+    from = self.outputs.note
+    to   = "notes/${each.key}.txt"
+  }
+}
+`},
+	{
 		Code: "UF6101", Title: "Unknown kind of contract",
 		Explanation: `The kinds are json, jsonl, markdown, text, tree and binary.`,
 		Bad: `

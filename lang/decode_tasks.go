@@ -63,6 +63,7 @@ func (l *loader) loadTasks() {
 	for _, d := range l.ev.order {
 		l.makeInstances(d)
 	}
+	l.checkExports()
 	l.readPrompts()
 	for _, d := range l.ev.order {
 		l.checkRunTime(d)

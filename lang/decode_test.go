@@ -105,7 +105,8 @@ func TestDecodeInstance(t *testing.T) {
 	require.Equal(t, "out/y.md", i.Outputs[0].Path)
 	require.Equal(t, "What Y found.", i.Outputs[0].Description)
 	require.True(t, i.Outputs[2].Optional)
-	require.Equal(t, []Export{{"out", "docs/y.md"}}, i.Exports)
+	require.Len(t, i.Exports, 1)
+	require.Equal(t, []string{"out", "docs/y-cheap-1.md"}, []string{i.Exports[0].Output, i.Exports[0].To})
 	require.Equal(t, Workspace{
 		Mode: ModeRepo, Include: []string{"src/**"}, Exclude: []string{"src/gen/**"},
 		Inherit:   []Address{{Task: "worker", Key: "y", Matrix: "cheap", Loop: 0, Looped: true}},

@@ -267,7 +267,7 @@ func (l *loader) decodeExports(s *scope, d *taskDef, i *Instance) {
 			l.error("UF6005", to.place, "Nothing is exported into %s.", part).hint("Name a path of the project itself.")
 			continue
 		}
-		i.Exports = append(i.Exports, Export{Output: name, To: path})
+		i.Exports = append(i.Exports, Export{Output: name, To: path, Range: at(to.place)})
 	}
 }
 

@@ -29,7 +29,6 @@ import (
 type buildFlags struct {
 	jobs            int
 	failFast        bool
-	keepGoing       bool
 	dryRun          bool
 	wait            bool
 	keepWorkspaces  bool
@@ -47,11 +46,23 @@ type buildFlags struct {
 	ended           func(*session)
 }
 
+// negated is a flag that says the opposite of another.
+type negated bool
+
+func (n *negated) String() string { return strconv.FormatBool(!bool(*n)) }
+func (n *negated) Type() string   { return "bool" }
+
+func (n *negated) Set(text string) error {
+	v, err := strconv.ParseBool(text)
+	*n = negated(!v)
+	return err
+}
+
 func (f *buildFlags) bind(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.IntVarP(&f.jobs, "jobs", "j", max(runtime.NumCPU(), 2), "run at most `N` attempts at once")
 	fs.BoolVar(&f.failFast, "fail-fast", false, "start nothing new after a failure")
-	fs.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on with what does not depend on a failure")
+	fs.VarPF((*negated)(&f.failFast), "keep-going", "k", "go on with what does not depend on a failure").NoOptDefVal = "true"
 	fs.BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
 	fs.BoolVar(&f.keepWorkspaces, "keep-workspaces", false, "keep the directories of attempts")
 	fs.BoolVar(&f.requireComplete, "require-complete", false, "exit 1 when any instance is missing")

@@ -31,24 +31,57 @@ func (a *app) presetFlags(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	presets := map[string]preset{}
 	for _, name := range presettable {
-		f := cmd.Flags().Lookup(name)
-		if f == nil || f.Changed {
+		presets[name] = a.presetOf(cmd, settings, name)
+	}
+	if presets["fail-fast"].rank == typed && presets["keep-going"].rank == typed {
+		return usageErrorf("--fail-fast and --keep-going are opposites: give one of them")
+	}
+	for _, name := range presettable {
+		p := presets[name]
+		if p.rank == typed || p.value == "" || p.rank < presets[opposite[name]].rank {
 			continue
 		}
-		value, origin := settings[name], "config.hcl"
-		env := envName(name)
-		if v, ok := a.lookupenv(env); ok && v != "" {
-			value, origin = v, env
-		}
-		if value == "" {
-			continue
-		}
-		if err := cmd.Flags().Set(name, value); err != nil {
-			return usageErrorf("%s: %w", origin, err)
+		if err := cmd.Flags().Set(name, p.value); err != nil {
+			return usageErrorf("%s: %w", p.origin, err)
 		}
 	}
 	return nil
+}
+
+// opposite are the flags that say one thing: the stronger source decides.
+var opposite = map[string]string{"fail-fast": "keep-going", "keep-going": "fail-fast"}
+
+// preset is what a flag gets that was not typed.
+type preset struct {
+	value, origin string
+	rank          int // of the source: 0 for none
+}
+
+const (
+	settled = 1 + iota // in config.hcl
+	exported
+	typed
+)
+
+// presetOf finds the strongest source of a flag.
+func (a *app) presetOf(cmd *cobra.Command, settings map[string]string, name string) preset {
+	f := cmd.Flags().Lookup(name)
+	if f == nil {
+		return preset{}
+	}
+	if f.Changed {
+		return preset{rank: typed}
+	}
+	env := envName(name)
+	if v, ok := a.lookupenv(env); ok && v != "" {
+		return preset{v, env, exported}
+	}
+	if v := settings[name]; v != "" {
+		return preset{v, "config.hcl", settled}
+	}
+	return preset{}
 }
 
 // envName is the variable of a flag: UFBUILD_FAIL_FAST for --fail-fast.
