@@ -11,17 +11,17 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// parent is one tree that a workspace starts from.
-type parent struct {
+// base is one tree that a workspace starts from.
+type base struct {
 	from lang.Address
 	tree cache.Tree
 	own  bool // it records no changes, having been started from nothing: all of it is its own work
 }
 
 // addStart works out the tree that the workspace starts from. What it comes to is in the manifest, not
-// where it came from, so parents may be renamed and reordered as far as the merge says the same.
+// where it came from, so bases may be renamed and reordered as far as the merge says the same.
 func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
-	var parents []parent
+	var bases []base
 	for _, in := range a.Inflows {
 		if !in.Inherit || in.Absent {
 			continue
@@ -30,12 +30,12 @@ func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
 		if err != nil {
 			return err
 		}
-		parents = append(parents, parent{from: in.From, tree: t, own: !up.results[in.From].inherited})
+		bases = append(bases, base{from: in.From, tree: t, own: !up.results[in.From].inherited})
 	}
-	if len(parents) == 0 {
+	if len(bases) == 0 {
 		return nil
 	}
-	merged, err := mergeTrees(parents, inst.Workspace.Prefer, inst.Workspace.Deletions == "any")
+	merged, err := mergeTrees(bases, inst.Workspace.Prefer, inst.Workspace.Deletions == "any")
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,14 @@ func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
 }
 
 // mergeTrees is the merge rule for a workspace that inherits from several tasks: the union of their
-// files. A path that one parent deleted is absent only if no other parent still carries it; with
-// deletionsAny one parent's deletion wins over copies that the others did not touch. Of two different
-// contents, the one that its parent left as inherited yields to the one that was changed. Two changed
-// ones are an error that names both parents, unless prefer names one of them.
-func mergeTrees(parents []parent, prefer []lang.Address, deletionsAny bool) (cache.Tree, error) {
-	m := merger{parents: parents, prefer: prefer, deletionsAny: deletionsAny, kept: map[string]carrier{}}
+// files. A path that one base deleted is absent only if no other base still carries it; with
+// deletionsAny one base's deletion wins over copies that the others did not touch. Of two different
+// contents, the one that its base left as inherited yields to the one that was changed. Two changed
+// ones are an error that names both bases, unless prefer names one of them.
+func mergeTrees(bases []base, prefer []lang.Address, deletionsAny bool) (cache.Tree, error) {
+	m := merger{bases: bases, prefer: prefer, deletionsAny: deletionsAny, kept: map[string]carrier{}}
 	paths := map[string]bool{}
-	for _, p := range parents {
+	for _, p := range bases {
 		for _, e := range p.tree.Entries {
 			paths[e.Path] = true
 		}
@@ -83,13 +83,13 @@ func mergeTrees(parents []parent, prefer []lang.Address, deletionsAny bool) (cac
 }
 
 type merger struct {
-	parents      []parent
+	bases        []base
 	prefer       []lang.Address
 	deletionsAny bool
 	kept         map[string]carrier // by path
 }
 
-// carrier is one parent's version of a path.
+// carrier is one base's version of a path.
 type carrier struct {
 	from    lang.Address
 	entry   cache.Entry
@@ -122,7 +122,7 @@ func (m *merger) path(path string) (c carrier, keep bool, clash string) {
 	return c, false, fmt.Sprintf("%s is one thing in %s and another in %s", path, versions[0].from, versions[1].from)
 }
 
-// nested settles what cannot lie in one tree: a file or link of one parent where another has a directory of files. It
+// nested settles what cannot lie in one tree: a file or link of one base where another has a directory of files. It
 // goes by the rule for two contents: what was left as inherited yields to what was changed, and prefer says which of
 // two changes stays.
 func (m *merger) nested() (clashes []string) {
@@ -182,9 +182,9 @@ func (m *merger) drop(paths []string) {
 	}
 }
 
-// carriers are the versions of a path, in order of the parents; deleted says that a parent deleted it.
+// carriers are the versions of a path, in order of the bases; deleted says that a base deleted it.
 func (m *merger) carriers(path string) (carriers []carrier, deleted bool) {
-	for _, p := range m.parents {
+	for _, p := range m.bases {
 		i, ok := slices.BinarySearchFunc(p.tree.Entries, path, func(e cache.Entry, path string) int { return strings.Compare(e.Path, path) })
 		if ok {
 			carriers = append(carriers, carrier{p.from, p.tree.Entries[i], p.own || slices.Contains(p.tree.Changed, path)})

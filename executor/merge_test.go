@@ -55,7 +55,7 @@ func TestMergeRule(t *testing.T) {
 		{name: "started from nothing", own: true, l: treeOf(files{"a": "2"}, nil, nil), r: treeOf(files{"a": "3"}, nil, nil), clash: "left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := mergeTrees([]parent{{left, c.l, c.own}, {right, c.r, c.own}}, c.prefer, c.any)
+			got, err := mergeTrees([]base{{left, c.l, c.own}, {right, c.r, c.own}}, c.prefer, c.any)
 			if c.clash != "" {
 				require.ErrorContains(t, err, c.clash)
 				require.ErrorContains(t, err, "prefer")

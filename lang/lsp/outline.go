@@ -71,7 +71,7 @@ func hclSpan(d *document, r hcl.Range) Range { return d.span(r.Start.Byte, r.End
 func (s *Session) WorkspaceSymbols(query string) []WorkspaceSymbol {
 	var list []WorkspaceSymbol
 	for _, sp := range s.spaces {
-		if sp.dirty {
+		if sp.behind {
 			s.load(sp)
 		}
 		for _, o := range sp.index() {

@@ -19,7 +19,7 @@ func (s *Session) Quick() (all []FileDiagnostics, ok bool) {
 			continue
 		}
 		var r *lang.Rechecked
-		if sp.dirty && !sp.whole && !s.editedBeside(sp) {
+		if sp.behind && !sp.whole && !s.editedBeside(sp) {
 			r, _ = lang.Recheck(s.options(sp), slices.Sorted(maps.Keys(sp.edited)))
 		}
 		if r == nil {

@@ -35,14 +35,14 @@ func TestQuickTellsOfTheEdit(t *testing.T) {
 	require.Equal(t, map[string][]string{"campaign.hcl": {"UF2002"}}, problems(s.Diagnose()))
 
 	text = edit(s, file, text, "Finds the goals.\"", "Finds\"\n  colour      = 1\n")
-	require.True(t, s.Dirty())
+	require.True(t, s.Behind())
 	found, ok := s.Quick()
 	require.True(t, ok)
 	require.Equal(t, map[string][]string{"campaign.hcl": {"UF1101", "UF2002"}}, problems(found))
 	line := func(d lsp.Diagnostic) string { return strings.TrimSpace(strings.Split(text, "\n")[d.Range.Start.Line]) }
 	require.Equal(t, "colour      = 1", line(found[0].Diagnostics[0]))
 	require.Equal(t, "depth = var.deep", line(found[0].Diagnostics[1]), "moved down")
-	require.False(t, s.Dirty())
+	require.False(t, s.Behind())
 	require.Empty(t, s.Diagnose(), "a whole load finds the same, so nothing is said twice")
 
 	text = edit(s, file, text, "  colour      = 1\n", "")
@@ -54,7 +54,7 @@ func TestQuickTellsOfTheEdit(t *testing.T) {
 
 	edit(s, file, text, "output \"plans\"", "output \"plan\"")
 	s.Hover(file, lsp.Position{}) // loads
-	require.True(t, s.Dirty(), "nobody was told")
+	require.True(t, s.Behind(), "nobody was told")
 	_, ok = s.Quick()
 	require.False(t, ok)
 	require.Equal(t, map[string][]string{"campaign.hcl": {"UF2002"}, "read.md": {}}, problems(s.Diagnose()))

@@ -28,7 +28,7 @@ type space struct {
 	file    string // absolute path when the campaign has no campaign.hcl on disk; else ""
 	memory  lang.Memory
 	trials  lang.Memory // of loads with the values of a test or of a file of variables
-	dirty   bool        // something changed since the load
+	behind  bool        // something changed since the load
 	current *lang.Campaign
 	sound   *lang.Campaign          // the last one whose files all parsed
 	found   lang.Diagnostics        // of lang
@@ -83,7 +83,7 @@ func (s *Session) touch(path string) {
 	}
 }
 
-func (sp *space) touch() { sp.dirty, sp.whole, sp.untold, sp.owed = true, true, true, true }
+func (sp *space) touch() { sp.behind, sp.whole, sp.untold, sp.owed = true, true, true, true }
 
 // touched returns the campaigns that a file may be of.
 func (s *Session) touched(path string) []*space {
@@ -102,7 +102,7 @@ func (sp *space) edit(file string) {
 	if sp.edited == nil {
 		sp.edited = map[string]bool{}
 	}
-	sp.dirty, sp.untold, sp.owed, sp.edited[file] = true, true, true, true
+	sp.behind, sp.untold, sp.owed, sp.edited[file] = true, true, true, true
 }
 
 func below(root, path string) bool {
@@ -155,7 +155,7 @@ func (s *Session) locate(path string) (root, file string) {
 // fresh returns the campaign of a file, loaded again if something changed.
 func (s *Session) fresh(path string) *space {
 	sp := s.spaceOf(path)
-	if sp != nil && sp.dirty {
+	if sp != nil && sp.behind {
 		s.load(sp)
 	}
 	return sp
@@ -170,7 +170,7 @@ func (s *Session) load(sp *space) {
 	if s.Check != nil {
 		sp.drawn = s.Check(c)
 	}
-	sp.dirty, sp.whole, sp.edited = false, false, nil
+	sp.behind, sp.whole, sp.edited = false, false, nil
 	sp.occurrences, sp.indexed = nil, false
 	broken := slices.ContainsFunc(ds, func(d lang.Diagnostic) bool { return slices.Contains(syntaxCodes, d.Code) })
 	if !broken || sp.sound == nil {
@@ -243,7 +243,7 @@ func (s *Session) Diagnose() []FileDiagnostics {
 		if !sp.owed {
 			continue
 		}
-		if sp.dirty {
+		if sp.behind {
 			s.load(sp)
 		}
 		sp.aside = s.beside(sp)
@@ -264,8 +264,8 @@ func (sp *space) all() lang.Diagnostics {
 	return found
 }
 
-// Dirty reports whether something changed of which neither Quick nor Diagnose has told.
-func (s *Session) Dirty() bool {
+// Behind reports whether something changed of which neither Quick nor Diagnose has told.
+func (s *Session) Behind() bool {
 	for _, sp := range s.spaces {
 		if sp.untold {
 			return true

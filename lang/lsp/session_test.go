@@ -126,7 +126,7 @@ func TestDiagnoseWhileTyping(t *testing.T) {
 	prompt := filepath.Join(dir, "prompts", "read.md")
 	open(s, prompt, "😀 ${task.plan.outputs.plan.path} and ${vars.depth}\n")
 	require.Equal(t, map[string][]string{"read.md": {}}, problems(s.Diagnose()))
-	require.False(t, s.Dirty())
+	require.False(t, s.Behind())
 
 	at := lsp.Position{Line: 0, Character: 10} // in task.plan: the face takes two units
 	s.Change(prompt, []lsp.Change{{Range: &lsp.Range{Start: at, End: at}, Text: "x"}})

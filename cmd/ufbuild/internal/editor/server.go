@@ -74,7 +74,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) (orderl
 		case <-s.conn.DisconnectNotify():
 			return s.drain(ctx)
 		}
-		if len(s.queue) == 0 && s.Session.Dirty() {
+		if len(s.queue) == 0 && s.Session.Behind() {
 			rested = s.tell(ctx)
 		}
 	}
