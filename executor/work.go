@@ -31,8 +31,8 @@ const (
 
 // WorkDir is the directory of one build below the store's work directory. Attempt directories in it
 // have short names, since programs put sockets below them. A list beside them says which attempt each
-// belongs to, so a later build can capture what a killed one left. While the build runs, no task of a user who is not root can
-// list the directory, and the names in it cannot be guessed: an agent that looks around does not meet the workspaces of others.
+// belongs to, so a later build can capture what a killed one left. The names cannot be guessed; while tasks run here nobody but
+// root can list the directory either.
 type WorkDir struct {
 	dir  string
 	lock *effect.File
@@ -87,18 +87,9 @@ func (w *WorkDir) open() error {
 	return fmt.Errorf("%s is in use", w.dir)
 }
 
-// unlisted is the mode of the directory of a build that runs, and listed that of one that is looked after.
-const (
-	unlisted = 0o300
-	listed   = 0o700
-)
-
 // claim makes the directory and locks it. It returns false when a rescue has it or has removed it.
 func (w *WorkDir) claim() (bool, error) {
-	if err := effect.MkdirAll(filepath.Dir(w.dir), 0o700); err != nil {
-		return false, err
-	}
-	if err := effect.Mkdir(w.dir, unlisted); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := effect.MkdirAll(w.dir, 0o700); err != nil {
 		return false, err
 	}
 	f, err := effect.OpenFile(filepath.Join(w.dir, workLock), os.O_RDWR|os.O_CREATE, 0o600)
@@ -208,8 +199,10 @@ func (w *WorkDir) Close() error {
 
 // removeIfIdle removes the directory of a build that holds no attempt directory.
 func removeIfIdle(dir string) {
-	_ = effect.Chmod(dir, listed) // for whoever looks at what stays
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrPermission) && effect.Chmod(dir, 0o700) == nil { // its watchdog died as well
+		entries, err = os.ReadDir(dir)
+	}
 	if err != nil {
 		return
 	}

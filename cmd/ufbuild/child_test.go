@@ -45,7 +45,17 @@ func newHome(t *testing.T, files map[string]string) *home {
 	h.env = []string{traceVariable + "=" + h.trace, "NO_COLOR=1", "TERM=dumb", "USER=tester"}
 	require.NoError(t, os.MkdirAll(h.dir, 0o755))
 	h.write(files)
+	t.Cleanup(h.openWork)
 	return h
+}
+
+// openWork lists the directories of builds that were killed with their watchdogs, or just now: only root could do it before.
+func (h *home) openWork() {
+	dirs, err := filepath.Glob(filepath.Join(h.store, "work", "*"))
+	require.NoError(h.t, err)
+	for _, dir := range dirs {
+		_ = os.Chmod(dir, 0o700) // it may be gone, or a test's own
+	}
 }
 
 // write makes files below the campaign directory.
@@ -133,6 +143,7 @@ func (h *home) noneAlive() time.Duration {
 // tree lists what is below a directory, as paths relative to it.
 func (h *home) tree(dir string) []string {
 	h.t.Helper()
+	h.openWork()
 	var names []string
 	err := filepath.WalkDir(dir, func(at string, _ fs.DirEntry, err error) error {
 		if err == nil && at != dir {

@@ -208,7 +208,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		return err
 	}
 	defer func() { _ = work.Close() }()
-	here := local.New(s.store, local.Options{Watchdog: true, Spares: !f.keepWorkspaces, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}, Known: s.files})
+	here := local.New(s.store, local.Options{Watchdog: true, Unlisted: true, Spares: !f.keepWorkspaces, LeaveOut: []string{journal.Dir, ".git", s.campaign.Out}, Known: s.files})
 	var b *executor.Builder
 	runner := s.enlist(here, s.store, &f.remote, build, func(task, text string) { b.NoticeOf(task, text) })
 	defer func() { _ = runner.Close() }()

@@ -74,7 +74,11 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		return notStarted(log, output, exit, why)
 	}
 	if r.opts.Watchdog {
-		if err := r.guard.watch(inv.Build, r.null); err != nil {
+		attempts := ""
+		if r.opts.Unlisted {
+			attempts = filepath.Dir(inv.Dir)
+		}
+		if err := r.guard.watch(inv.Build, attempts, r.null); err != nil {
 			return ending{}, idle(err)
 		}
 	}

@@ -25,6 +25,9 @@ type Options struct {
 	// Spares says that directories of attempts may become those of later ones. The caller then hands each that it does not need
 	// any more to Reap.
 	Spares bool
+	// Unlisted says that the directory which the directories of attempts are in is for them alone: while they run, nobody but root can
+	// list it. It needs the watchdog, which opens it should this process die.
+	Unlisted bool
 	// LeaveOut are paths below the root where the globs of a task that runs in place do not look.
 	LeaveOut []string
 	// Known spares reading files of the campaign root that such a task left as they were; nil: all of its outputs are read.

@@ -17,18 +17,22 @@ import (
 type guard struct {
 	mu      sync.Mutex
 	pipe    *os.File
-	builds  map[string]bool
+	builds  map[string]string // the directory of their attempts that is closed, or ""
 	process atomic.Int64
 }
 
 // pid is the number of the watchdog, 0 when there is none.
 func (w *guard) pid() int { return int(w.process.Load()) }
 
-// watch starts the watchdog and tells it of a build, each once.
-func (w *guard) watch(build string, null *os.File) error {
+// unlisted is the mode of the directory of a build that runs: a task of a user who is not root does not find those of others.
+const unlisted = 0o300
+
+// watch starts the watchdog and tells it of a build, each once. From then on nobody can list dir, which the attempts of
+// the build are in, unless it is ""; the watchdog opens it should this process die.
+func (w *guard) watch(build, dir string, null *os.File) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.builds[build] || !watchdog.Markable(build) {
+	if _, known := w.builds[build]; known || !watchdog.Markable(build) {
 		return nil
 	}
 	if w.pipe == nil {
@@ -36,12 +40,18 @@ func (w *guard) watch(build string, null *os.File) error {
 		if err != nil {
 			return fmt.Errorf("start watchdog: %w", err)
 		}
-		w.pipe, w.builds = pipe, map[string]bool{}
+		w.pipe, w.builds = pipe, map[string]string{}
 		w.process.Store(int64(pid))
 	}
-	w.builds[build] = true
+	w.builds[build] = dir
 	// A watchdog that somebody killed is no reason to stop: the kernel still kills what we started.
-	fmt.Fprintln(w.pipe, build)
+	fmt.Fprintln(w.pipe, watchdog.Line(build, dir))
+	if dir == "" {
+		return nil
+	}
+	if err := effect.Chmod(dir, unlisted); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
 	return nil
 }
 
@@ -50,6 +60,11 @@ func (w *guard) dismiss() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pipe != nil {
+		for _, dir := range w.builds {
+			if dir != "" {
+				_ = effect.Chmod(dir, watchdog.Listed) // who keeps workspaces looks at them
+			}
+		}
 		fmt.Fprintln(w.pipe, watchdog.Dismissed)
 		w.pipe.Close()
 		w.pipe = nil

@@ -1,8 +1,8 @@
 // Package watchdog is the process that kills what a build had started when the build itself was killed.
 //
-// A build starts its own program once more, named [Name], and tells it on a pipe the id of each build, a line each.
-// The end of the pipe is the death of the builder: the watchdog then looks for processes that bear the mark of one
-// of the builds, and kills them. The line [Dismissed] ends it without a look around. [KillStrays] does the same for a
+// A build starts its own program once more, named [Name], and tells it on a pipe of each build, in a [Line]. The end
+// of the pipe is the death of the builder: the watchdog then opens the directory that the build had closed, looks for processes
+// that bear the mark of one of the builds, and kills them. The line [Dismissed] ends it without a look around. [KillStrays] does the same for a
 // build whose watchdog was killed too.
 //
 // The package imports next to nothing, so that a program can be a watchdog before the rest of it is initialised.
@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +26,12 @@ const Name = "ufbuild-watchdog"
 
 // Dismissed is the line that ends a watchdog without a look around.
 const Dismissed = "done"
+
+// Listed is the mode of the directory of a build that runs no more.
+const Listed = 0o700
+
+// Line tells a watchdog of a build and of the directory that its attempts are in, "" for one that is not closed.
+func Line(build, dir string) string { return build + " " + strconv.Quote(dir) }
 
 // PipeFD is the number of the pipe's end that a watchdog reads.
 const PipeFD = 3
@@ -40,12 +47,19 @@ func Main(args []string) bool {
 		return false
 	}
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
-	var builds []string
+	var builds, dirs []string
 	for in := bufio.NewScanner(os.NewFile(PipeFD, "pipe")); in.Scan(); {
 		if in.Text() == Dismissed {
 			return true
 		}
-		builds = append(builds, in.Text())
+		build, quoted, _ := strings.Cut(in.Text(), " ")
+		builds = append(builds, build)
+		if dir, err := strconv.Unquote(quoted); err == nil && dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range dirs {
+		_ = unix.Chmod(dir, Listed) // it may be gone
 	}
 	for _, b := range builds {
 		KillStrays(b)
