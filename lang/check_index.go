@@ -125,7 +125,7 @@ func numeric(t *typ) bool {
 func (c *checker) objectElement(a *typ, text string, key *typ, where hcl.Range) (*typ, bool) {
 	if key.known == cty.NilVal {
 		if a.open {
-			return anyType, true
+			return a.further(), true
 		}
 		_, elem, _ := a.elements()
 		return withoutAll(a, elem).loosely(), true
@@ -139,7 +139,7 @@ func (c *checker) objectElement(a *typ, text string, key *typ, where hcl.Range) 
 		return f, true
 	}
 	if a.open {
-		return anyType, true
+		return a.further(), true
 	}
 	if h, ok := a.hints[name]; ok {
 		c.probs.error(h.code, where, "%s", h.text)

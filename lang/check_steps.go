@@ -136,8 +136,8 @@ func (c *checker) attributeOf(a, whole *typ, text, name string, where hcl.Range)
 		if f, ok := a.attrs[name]; ok {
 			return f, true
 		}
-		if a.open {
-			return anyType, true
+		if _, advised := a.hints[name]; a.open && (a.rest == nil || !advised) {
+			return a.further(), true
 		}
 		c.noAttribute(a, text, name, where)
 		return nil, false

@@ -148,7 +148,10 @@ func (x *taskTypes) shaped(d *taskDef, one *typ) *typ {
 		attrs[k] = oneOrAllType(d, is, one, all)
 	}
 	t := objectOf(attrs)
-	t.open = len(d.task.Instances) == 0 // the keys are not known, or there are none: anything may be asked
+	t.open = len(d.task.Instances) == 0 // the keys are not known, or there are none: any may be asked for
+	if t.open && d.symbolic != nil && d.settings["loops"] == nil {
+		t.rest = oneOrAllType(d, []*Instance{d.symbolic}, one, all)
+	}
 	t.hints = instanceHints(d.task.Name, "has for_each: write task."+d.task.Name+`["KEY"] for one instance or task.`+d.task.Name+".all for all of them")
 	return t
 }

@@ -32,6 +32,7 @@ type typ struct {
 	elems  []*typ
 	attrs  map[string]*typ
 	open   bool // an object that may have further attributes
+	rest   *typ // what the further attributes of an open object are; nil: anything
 	set    bool // a list without order
 	loose  bool // a union of which the instance or a key decides; evaluation finds what is really missing
 	limit  bool // a list whose schema says how long it may get
@@ -184,6 +185,9 @@ func (t *typ) makeStructure() string {
 		if t.open {
 			b.WriteString("+")
 		}
+		if t.rest != nil {
+			b.WriteString(t.rest.structure())
+		}
 	default:
 		b.WriteString([]string{"a", "0", "s", "n", "b"}[t.shape])
 	}
@@ -191,6 +195,14 @@ func (t *typ) makeStructure() string {
 		b.WriteString("?")
 	}
 	return b.String()
+}
+
+// further is the type of an attribute of an open object that is not listed.
+func (t *typ) further() *typ {
+	if t.rest == nil {
+		return anyType
+	}
+	return t.rest
 }
 
 // alternatives lists what a value of the type may be.
