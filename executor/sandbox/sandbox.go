@@ -105,6 +105,9 @@ func Check(level Level) error {
 
 // Enforced says what is enforced, and by what, one phrase each, for a machine on which Check said yes.
 func (l *Limits) Enforced() []string {
+	if l.None() {
+		return nil
+	}
 	var out []string
 	if version, err := Version(); err == nil && l.files() {
 		what := "writes"
