@@ -71,7 +71,8 @@ var adapters = []string{"codex", "claude", "opencode", "gemini"}
 const agentPool = "agents"
 
 func (im *importer) writeAgents(body *hclwrite.Body) {
-	if len(im.tasks()) > 0 && !slices.ContainsFunc(im.config.models, func(m *model) bool { return m.name == defaultProfile }) {
+	declared := slices.ContainsFunc(im.config.models, func(m *model) bool { return m.name == defaultProfile })
+	if !declared && slices.ContainsFunc(im.tasks(), (*node).namesNoProfile) {
 		im.model(value{text: defaultProfile, file: im.topologyFile, line: 1})
 	}
 	agents := map[string]bool{}
@@ -90,6 +91,11 @@ func (im *importer) writeAgents(body *hclwrite.Body) {
 	if im.wanted["max_parallel_agents"] && len(agents) > 0 {
 		set(block(body, "pool", agentPool), "slots", "var.max_parallel_agents")
 	}
+}
+
+// namesNoProfile reports whether neither the node nor its group says who carries it out.
+func (n *node) namesNoProfile() bool {
+	return len(n.own.profiles) == 0 && (n.group == nil || len(n.group.defaults.profiles) == 0)
 }
 
 func (im *importer) writeProfile(body *hclwrite.Body, m *model, adapter string) {
