@@ -78,6 +78,9 @@ func namedIn(r io.Reader, dirs map[string]lang.Address) ([]naming, error) {
 				break
 			}
 			at += i + 1
+			if at < len(buf) && (buf[at] < '0' || buf[at] > '9') {
+				continue // a log is full of paths, and names begin with a number
+			}
 			path := buf[at:min(len(buf), at+nameMax)]
 			if !last && len(path) < nameMax {
 				at-- // the rest of it is still to come

@@ -39,7 +39,8 @@ func TestCrashBeginnings(t *testing.T) {
 			effects := w.count()
 			want := w.texts()
 			require.NotEmpty(t, want)
-			for _, s := range choose(rand.New(rand.NewPCG(uint64(i), 6)), effects, share(3)) {
+			chosen := choose(rand.New(rand.NewPCG(uint64(i), 6)), effects, share(3))
+			for _, s := range chosen {
 				w.restore()
 				code, said := w.struck(fmt.Sprintf("%s=%s %d", faultVariable, s.kind, s.at))
 				where := fmt.Sprintf("%s at effect %d, %s: exit code %d\n%s", s.kind, s.at, s.what, code, said)
@@ -50,7 +51,7 @@ func TestCrashBeginnings(t *testing.T) {
 				}
 				require.Equal(t, want, w.texts(), "%s\nthen: %s", where, again)
 			}
-			t.Logf("%d effects at %d places", len(effects), len(placesOf(effects)))
+			t.Logf("%d effects at %d places; struck: %d", len(effects), len(placesOf(effects)), len(chosen))
 		})
 	}
 }
