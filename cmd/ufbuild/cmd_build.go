@@ -303,11 +303,12 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 	}
 }
 
-// idle reports whether a build had nothing to do: it ran nothing, and everything it read was read before. Such a
-// build writes nothing, so what it did not have to pay is counted as saved in no ledger.
+// idle reports whether a build did nothing: it made no attempt, and everything it read was read before. What waits for a person
+// or for money, and is asked about again and again, is no work. What such a build did not have to pay is counted as saved in no
+// ledger.
 func idle(sum *executor.Summary) bool {
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.State != executor.IsFresh || r.Found {
+		if r := &sum.Nodes[i]; r.Found || r.State == executor.Ran || r.Outcome != "" || r.Duration > 0 {
 			return false
 		}
 	}

@@ -125,6 +125,9 @@ func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult
 		fmt.Fprintf(a.out, ": %s", words)
 	}
 	fmt.Fprintln(a.out)
+	if _, more, ok := strings.Cut(r.Message, "\n"); ok && r.State == executor.Failed {
+		fmt.Fprintln(a.out, indented(more))
+	}
 	if skip, ok := s.skipped(sum, r); ok {
 		fmt.Fprintln(a.out, "  "+skipWords(skip))
 	}
