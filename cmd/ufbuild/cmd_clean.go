@@ -66,7 +66,7 @@ func (a *app) runClean(f cleanFlags) error {
 			return err
 		}
 	}
-	if err := a.listClean(append(append([]string{}, outputs...), work...)); err != nil || len(outputs)+len(work) == 0 {
+	if err := a.listClean(s.campaign.Root, append(append([]string{}, outputs...), work...)); err != nil || len(outputs)+len(work) == 0 {
 		return err
 	}
 	if err := a.confirm("remove these?", f.yes); err != nil {
@@ -76,15 +76,16 @@ func (a *app) runClean(f cleanFlags) error {
 }
 
 // listClean says what is about to be removed.
-func (a *app) listClean(paths []string) error {
+func (a *app) listClean(root string, paths []string) error {
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "paths": paths})
 	}
 	if len(paths) == 0 {
 		fmt.Fprintln(a.out, "nothing to clean")
 	}
+	here := fromHere(root)
 	for _, p := range paths {
-		fmt.Fprintln(a.out, p)
+		fmt.Fprintln(a.out, joinSlash(here, p))
 	}
 	return nil
 }

@@ -70,11 +70,11 @@ func (a *app) runLs(targets []string, untracked bool) error {
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "entries": entries})
 	}
-	rows := make([][]string, len(entries))
+	rows, here := make([][]string, len(entries)), fromHere(s.campaign.Root)
 	for i, e := range entries {
-		rows[i] = []string{e.Path, ui.Bytes(e.Size), fmt.Sprintf("@%d", e.N)}
+		rows[i] = []string{joinSlash(here, e.Path), ui.Bytes(e.Size), fmt.Sprintf("@%d", e.N)}
 		if untracked { // their paths do not say whose they are
-			rows[i][2] = e.Address + rows[i][2]
+			rows[i][0], rows[i][2] = e.Path, e.Address+rows[i][2]
 		}
 	}
 	return a.outTerm.Table(a.out, nil, rows)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path"
 
 	"github.com/spf13/cobra"
@@ -52,6 +53,9 @@ type testResult struct {
 }
 
 // testProblem is a diagnostic in JSON.
+// diagWriter writes diagnostics of the campaign and of its tests for people.
+type diagWriter func(w io.Writer, ds lang.Diagnostics, o lang.TextOptions) error
+
 type testProblem struct {
 	Code    string `json:"code"`
 	Place   string `json:"place,omitempty"`
@@ -66,9 +70,12 @@ func (a *app) test(names []string) error {
 	tests, files, problems := lang.ReadTests(base.campaign.Root, nil)
 	base.problems = append(base.problems, problems...)
 	source := testSource(base, files)
+	write := func(w io.Writer, ds lang.Diagnostics, o lang.TextOptions) error {
+		return writeFromHere(w, base.campaign.Root, ds, source, o)
+	}
 	if base.problems.HasErrors() {
 		o := lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width}
-		if err := lang.WriteText(a.err, base.problems, source, o); err != nil {
+		if err := write(a.err, base.problems, o); err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}
 		fmt.Fprintf(a.err, "\n%s\n", tally(base.problems))
@@ -86,7 +93,7 @@ func (a *app) test(names []string) error {
 		}
 		results = append(results, r)
 	}
-	return a.printTests(results, source)
+	return a.printTests(results, write)
 }
 
 // testSource finds the text behind a diagnostic, in test files too.
@@ -167,7 +174,7 @@ func (a *app) runTest(base *loaded, t *lang.Test) (testResult, error) {
 	return r, nil
 }
 
-func (a *app) printTests(results []testResult, source func(string) ([]byte, bool)) error {
+func (a *app) printTests(results []testResult, write diagWriter) error {
 	failed := 0
 	for _, r := range results {
 		if !r.OK {
@@ -178,7 +185,7 @@ func (a *app) printTests(results []testResult, source func(string) ([]byte, bool
 		if err := a.printJSON(map[string]any{"schema_version": 1, "tests": results, "failed": failed}); err != nil {
 			return err
 		}
-	} else if err := a.printTestLines(results, failed, source); err != nil {
+	} else if err := a.printTestLines(results, failed, write); err != nil {
 		return err
 	}
 	if failed > 0 {
@@ -187,7 +194,7 @@ func (a *app) printTests(results []testResult, source func(string) ([]byte, bool
 	return nil
 }
 
-func (a *app) printTestLines(results []testResult, failed int, source func(string) ([]byte, bool)) error {
+func (a *app) printTestLines(results []testResult, failed int, write diagWriter) error {
 	style := a.outTerm.Style()
 	o := lang.TextOptions{Color: a.outTerm.Color, Width: a.outTerm.Width}
 	for _, r := range results {
@@ -196,7 +203,7 @@ func (a *app) printTestLines(results []testResult, failed int, source func(strin
 			continue
 		}
 		fmt.Fprintf(a.out, "%s %s\n", style.Bad("FAIL"), r.Name)
-		if err := lang.WriteText(a.out, r.found, source, o); err != nil {
+		if err := write(a.out, r.found, o); err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}
 		fmt.Fprintln(a.out)

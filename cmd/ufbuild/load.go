@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,7 +88,7 @@ func (a *app) loadSound(requireValues bool) (*loaded, error) {
 		}
 		return nil, exit(exitUsage)
 	case len(l.problems) > 0:
-		fmt.Fprintf(a.err, "%s: %s (`ufbuild check` says more)\n", a.errTerm.Style().Warn(tally(l.problems)), places(l.problems))
+		fmt.Fprintf(a.err, "%s: %s (`ufbuild check` says more)\n", a.errTerm.Style().Warn(tally(l.problems)), places(l.problems, fromHere(l.campaign.Root)))
 	}
 	a.hintTasks(l)
 	return l, nil
@@ -100,14 +101,28 @@ func (a *app) hintTasks(l *loaded) {
 	}
 }
 
-// places says which problems there are and where, of the first few.
-func places(ds lang.Diagnostics) string {
+// writeFromHere writes diagnostics for people, with the files below root named as they are reached from the working
+// directory.
+func writeFromHere(w io.Writer, root string, ds lang.Diagnostics, source func(file string) ([]byte, bool), o lang.TextOptions) error {
+	prefix := fromHere(root)
+	if prefix == "" {
+		return lang.WriteText(w, ds, source, o)
+	}
+	ds = slices.Clone(ds)
+	for i := range ds {
+		relocate(&ds[i], prefix)
+	}
+	return lang.WriteText(w, ds, func(name string) ([]byte, bool) { return source(strings.TrimPrefix(name, prefix+"/")) }, o)
+}
+
+// places says which problems there are and where, of the first few. The prefix leads to their files.
+func places(ds lang.Diagnostics, prefix string) string {
 	const shown = 3
 	var parts []string
 	for _, d := range ds[:min(shown, len(ds))] {
 		where := d.Code
 		if d.Subject != nil {
-			where += fmt.Sprintf(" at %s:%d", d.Subject.File, d.Subject.Start.Line)
+			where += fmt.Sprintf(" at %s:%d", joinSlash(prefix, d.Subject.File), d.Subject.Start.Line)
 		}
 		parts = append(parts, where)
 	}
@@ -137,7 +152,7 @@ func (a *app) promote(ds lang.Diagnostics) {
 // printProblems writes diagnostics for people to stderr.
 func (a *app) printProblems(l *loaded) error {
 	o := lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width}
-	if err := lang.WriteText(a.err, l.problems, l.campaign.Source, o); err != nil {
+	if err := writeFromHere(a.err, l.campaign.Root, l.problems, l.campaign.Source, o); err != nil {
 		return fmt.Errorf("write diagnostics: %w", err)
 	}
 	fmt.Fprintf(a.err, "\n%s\n", tally(l.problems))

@@ -189,7 +189,7 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 		}
 		fmt.Fprintf(w, "\n%s %s%s\n", s.Bad("failed"), s.Bold(r.Address.String()), how)
 		if len(r.Diags) > 0 {
-			_ = lang.WriteText(w, r.Diags, l.campaign.Source, lang.TextOptions{})
+			_ = writeFromHere(w, l.campaign.Root, r.Diags, l.campaign.Source, lang.TextOptions{})
 		} else {
 			fmt.Fprintln(w, indented(r.Message))
 		}
