@@ -384,7 +384,7 @@ func TestDamagedStamp(t *testing.T) {
 		})
 		b, err := os.ReadFile(stamp)
 		require.NoError(t, err)
-		require.Contains(t, string(b), program, "another ufbuild must decide for itself")
+		require.Contains(t, string(b), filepath.Base(program), "another ufbuild must decide for itself") // what paths share is written once
 		if round%2 == 0 {
 			require.NoError(t, os.WriteFile(stamp, scribble(rnd, b), 0o644))
 		}
