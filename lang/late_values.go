@@ -48,7 +48,8 @@ func (v *upstreamValues) group(name string, r reads) cty.Value {
 	var all []cty.Value
 	if g := v.ev.groups[name]; g != nil {
 		for _, d := range g.members {
-			all = append(all, v.values(v.instances(d), r)...)
+			vals, _ := v.values(v.instances(d), r)
+			all = append(all, vals...)
 		}
 	}
 	return cty.ObjectVal(map[string]cty.Value{"all": cty.TupleVal(all)})
@@ -70,29 +71,35 @@ func (v *upstreamValues) instances(d *taskDef) []*Instance {
 	return is
 }
 
-func (v *upstreamValues) values(is []*Instance, r reads) []cty.Value {
-	vals := make([]cty.Value, 0, len(is))
+// values are those of instances, and the attributes of the last one; nil when that is unknown, or there is none.
+func (v *upstreamValues) values(is []*Instance, r reads) (vals []cty.Value, last map[string]cty.Value) {
+	vals = make([]cty.Value, 0, len(is))
 	for _, i := range is {
-		vals = append(vals, v.instance(i, r))
+		if last = v.attributes(i, r); last == nil {
+			vals = append(vals, cty.DynamicVal)
+			continue
+		}
+		vals = append(vals, cty.ObjectVal(last))
 	}
-	return vals
+	return vals, last
 }
 
 // shaped gives a task's instances the form that the language page promises. Keys that the rendered
 // instance does not need are left out: its references can only mean those it needs.
 func (v *upstreamValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
 	if d.forEach == nil {
-		vals := v.values(is, r)
-		return oneOrAll(d, is, vals, v.allOf(is, vals))
+		vals, last := v.values(is, r)
+		return oneOrAll(d, is, last, v.allOf(is, vals))
 	}
 	attrs := map[string]cty.Value{"all": cty.DynamicVal}
 	if v.count[d.task.Name] == len(is) {
-		attrs["all"] = cty.TupleVal(v.values(is, r))
+		vals, _ := v.values(is, r)
+		attrs["all"] = cty.TupleVal(vals)
 	}
 	for key := range v.keys[d.task.Name] {
 		group := d.byKey[key]
-		vals := v.values(group, r)
-		attrs[key] = oneOrAll(d, group, vals, v.allOf(group, vals))
+		vals, last := v.values(group, r)
+		attrs[key] = oneOrAll(d, group, last, v.allOf(group, vals))
 	}
 	return cty.ObjectVal(attrs)
 }
@@ -107,25 +114,29 @@ func (v *upstreamValues) allOf(is []*Instance, vals []cty.Value) cty.Value {
 	return cty.TupleVal(vals)
 }
 
-// oneOrAll is the instance with all[…] where there is one instance or a series, else just all[…].
-func oneOrAll(d *taskDef, is []*Instance, vals []cty.Value, all cty.Value) cty.Value {
+// oneOrAll is the last instance, by its attributes, with all[…] where there is one instance or a series, else just all[…].
+func oneOrAll(d *taskDef, is []*Instance, last map[string]cty.Value, all cty.Value) cty.Value {
 	single := len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
 	if len(is) > 0 && (single || d.task.Series && d.matrix == nil && d.expand == nil) {
-		last := vals[len(vals)-1]
-		if last.Type().IsObjectType() {
-			attrs := last.AsValueMap()
-			attrs["all"] = all
-			return cty.ObjectVal(attrs)
+		if last == nil {
+			return cty.DynamicVal
 		}
-		return last
+		last["all"] = all // values are made of copies
+		return cty.ObjectVal(last)
 	}
 	return cty.ObjectVal(map[string]cty.Value{"all": all})
 }
 
 // instance returns the value of one instance; unknown when the rendered instance does not need it.
 func (v *upstreamValues) instance(i *Instance, r reads) cty.Value {
+	vals, _ := v.values([]*Instance{i}, r)
+	return vals[0]
+}
+
+// attributes are those of the value of one instance; nil when the rendered instance does not need it.
+func (v *upstreamValues) attributes(i *Instance, r reads) map[string]cty.Value {
 	if !v.needed[i.Address] {
-		return cty.DynamicVal
+		return nil
 	}
 	res, found := v.up.Result(i.Address)
 	if !found {
@@ -137,7 +148,7 @@ func (v *upstreamValues) instance(i *Instance, r reads) cty.Value {
 	for n := range i.Outputs {
 		outputs[i.Outputs[n].Name] = v.output(i, &i.Outputs[n], res, r)
 	}
-	return cty.ObjectVal(map[string]cty.Value{
+	return map[string]cty.Value{
 		"task":    cty.StringVal(a.Task),
 		"id":      cty.StringVal(a.String()),
 		"key":     keyValue(a),
@@ -146,7 +157,7 @@ func (v *upstreamValues) instance(i *Instance, r reads) cty.Value {
 		"ok":      cty.BoolVal(res.OK).Mark(value),
 		"dir":     cty.StringVal(instanceMount(a)).Mark(sourceMark{from: a, path: true}),
 		"outputs": cty.ObjectVal(outputs),
-	})
+	}
 }
 
 // instanceMount is the directory of an instance's outputs in a workspace.

@@ -45,13 +45,19 @@ func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {
 // scope is what the expressions of one place may refer to. It is used by one goroutine.
 type scope struct {
 	ev     *evaluator
-	inst   *lateParts           // nil outside tasks
-	vars   cty.Value            // the value of vars in a prompt; NilVal elsewhere
-	tasks  dependencyValues     // nil at plan time: tasks are unknown
-	memo   map[string]cty.Value // late locals and values of tasks, by "local.x", "task.x", "group.x"
-	reader *readRecorder        // notes what file() and fileset() read; nil for none
+	inst   *lateParts            // nil outside tasks
+	vars   cty.Value             // the value of vars in a prompt; NilVal elsewhere
+	tasks  dependencyValues      // nil at plan time: tasks are unknown
+	memo   map[memoKey]cty.Value // late locals and values of tasks and groups
+	reader *readRecorder         // notes what file() and fileset() read; nil for none
 
 	failures hcl.Diagnostics // of late locals
+}
+
+// memoKey is what a remembered value is the value of.
+type memoKey struct {
+	root, name string
+	reads      reads
 }
 
 // dependencyValues gives the values of tasks and groups while one instance is rendered.
@@ -143,7 +149,7 @@ func (s *scope) member(root, name string, r reads) cty.Value {
 	if s.tasks == nil {
 		return cty.DynamicVal
 	}
-	key := fmt.Sprint(root, ".", name, r)
+	key := memoKey{root, name, r}
 	if v, ok := s.memo[key]; ok {
 		return v
 	}
@@ -157,9 +163,9 @@ func (s *scope) member(root, name string, r reads) cty.Value {
 	return v
 }
 
-func (s *scope) remember(key string, v cty.Value) {
+func (s *scope) remember(key memoKey, v cty.Value) {
 	if s.memo == nil {
-		s.memo = map[string]cty.Value{}
+		s.memo = map[memoKey]cty.Value{}
 	}
 	s.memo[key] = v
 }
@@ -177,7 +183,7 @@ func (s *scope) local(name string) cty.Value {
 	if s.tasks == nil {
 		return cty.DynamicVal
 	}
-	key := "local." + name
+	key := memoKey{root: "local", name: name}
 	if v, ok := s.memo[key]; ok {
 		return v
 	}
