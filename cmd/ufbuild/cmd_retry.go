@@ -205,7 +205,7 @@ func (s *session) reads() (map[lang.Address][]journal.Attempt, error) {
 		switch {
 		case slices.Contains(givenUp, r.Reason.Kind):
 			out[r.Address] = []journal.Attempt{{Key: r.Key, Ordinal: r.Reason.Ordinal}}
-		case r.State == executor.IsFresh:
+		case r.State == executor.IsFresh, r.State == executor.Awaiting && r.Ordinal > 0: // what waits for a person is read next
 			out[r.Address] = []journal.Attempt{readsNow(r)}
 		}
 		if r.From == nil {

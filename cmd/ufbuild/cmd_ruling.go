@@ -140,8 +140,12 @@ func (s *session) planOf(c chosen) (*executor.NodeResult, error) {
 	}
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
-		if r.Address == c.address && !r.Key.IsZero() && c.have {
+		switch {
+		case r.Address != c.address || r.Key.IsZero():
+		case c.have:
 			return r, nil
+		case r.State == executor.IsFresh:
+			return nil, usageErrorf("%s was found in the store, and no build here has taken it up yet\nhint: `ufbuild build %s` first", c.address, quoteTarget(c.address))
 		}
 	}
 	return nil, usageErrorf("%s cannot be decided about yet\nhint: `ufbuild plan %s` says what has to run first", c.address, quoteTarget(c.address))
