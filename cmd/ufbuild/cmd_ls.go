@@ -15,9 +15,9 @@ func (a *app) lsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [TARGET…]",
 		Short: "List outputs: where they lie, how large, of which attempt",
-		Long: `Lists the outputs of the attempts that tasks read now. With --untracked it lists
-what these attempts left beside their outputs; such files are kept in the store and
-put nowhere.`,
+		Long: `Lists the outputs of the attempts that tasks read now, as they are reached from here
+(in --json from the campaign's root). With --untracked it lists what these attempts
+left beside their outputs; such files are kept in the store and put nowhere.`,
 		Example: `  ufbuild ls
   ufbuild ls group.review
   ufbuild ls --untracked triage`,

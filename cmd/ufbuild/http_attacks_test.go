@@ -84,15 +84,17 @@ func TestHTTPCacheUnderAttack(t *testing.T) {
 		says   string // of the one that reads; "" where a server may behave so
 		takes  bool   // what is there
 	}{
-		"nothing at all":         {nil, "", true},
-		"a page that is no 404":  {always(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, portal) }), "cannot be believed", false},
-		"who are you":            {status(401), "401 Unauthorized; going on without it; hint", false},
-		"you may not":            {status(403), "403 Forbidden", false},
-		"too many":               {status(429), "429 Too Many Requests", false},
-		"it is broken":           {status(500), "500 Internal Server Error", false},
-		"it is overloaded":       {status(503), "503 Service Unavailable", false},
-		"elsewhere":              {always(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }), "another host", false},
-		"elsewhere, for uploads": {always(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, 307) }), "another host", false},
+		"nothing at all":        {nil, "", true},
+		"a page that is no 404": {always(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, portal) }), "cannot be believed", false},
+		"who are you":           {status(401), "401 Unauthorized; going on without it; hint", false},
+		"you may not":           {status(403), "403 Forbidden", false},
+		"too many":              {status(429), "429 Too Many Requests", false},
+		"it is broken":          {status(500), "500 Internal Server Error", false},
+		"it is overloaded":      {status(503), "503 Service Unavailable", false},
+		"elsewhere":             {always(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }), "another host", false},
+		"elsewhere, for uploads": {always(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		}), "another host", false},
 		"an upload becomes a download": {func(_ http.Handler, w http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPut {
 				http.Redirect(w, r, "/", http.StatusFound)
