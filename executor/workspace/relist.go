@@ -14,7 +14,7 @@ import (
 // Relist spells the listing of a tree output as Capture would have, had the files below dir been left by an attempt that was given
 // the trees and sources of spec. It stores nothing; whether it is the listing that was lost, its digest says.
 func Relist(dir string, cas cache.CAS, spec Spec, globs []string) ([]byte, error) {
-	l := layer{cas: cas, spec: spec, laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}}}
+	l := newLayer(cas, spec)
 	if err := l.collect(); err != nil {
 		return nil, err
 	}
