@@ -112,7 +112,8 @@ task "greet" {
 		Code: "UF6007", Title: "Two files exported to one path",
 		Explanation: `
 Two instances would be exported to one file of the project, and which of them stays would be chance. Each exported
-file has a path of its own; in a task with several instances a part of it is that of the instance.`,
+file has a path of its own; in a task with several instances a part of it is that of the instance. Loops in series
+may share a path: as everywhere, the last of them is what is read.`,
 		Bad: `
 task "note" {
   for_each = toset(["ada", "bob"])

@@ -1,6 +1,10 @@
 package lang
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
 
 const (
 	maxInstances = 20_000 // of a campaign; what the screens, the journal and a person can bear
@@ -107,7 +111,8 @@ func (l *loader) countInstances(d *taskDef, keys []eachKey, cells []lateParts) b
 }
 
 // keep registers the instances of a task; those of expand are kept as patterns for run time.
-func (l *loader) keep(d *taskDef, all []*Instance) {
+func (l *loader) keep(d *taskDef, made []*Instance) {
+	all := made
 	if d.expand != nil && len(all) > 0 {
 		l.readExpand(d)
 		t := *all[0]
@@ -118,6 +123,9 @@ func (l *loader) keep(d *taskDef, all []*Instance) {
 		d.template, d.cells = &t, all
 		all = []*Instance{&t}
 	}
+	if d.task.Series {
+		exportLast(made)
+	}
 	d.task.Instances = all
 	d.byKey = make(map[string][]*Instance, len(d.each))
 	for n, i := range all {
@@ -126,6 +134,20 @@ func (l *loader) keep(d *taskDef, all []*Instance) {
 			d.byKey[i.Address.Key] = append(d.byKey[i.Address.Key], i)
 		}
 		l.ev.byAddress[i.Address] = i
+	}
+}
+
+// exportLast leaves a path to which several loops of a series are exported to the last of them, which is what readers see.
+func exportLast(all []*Instance) {
+	later := map[string]bool{}
+	for n, i := range slices.Backward(all) {
+		if n+1 == len(all) || all[n+1].late.prev != i {
+			clear(later) // the last of its series
+		}
+		i.Exports = slices.DeleteFunc(slices.Clone(i.Exports), func(e Export) bool { return later[e.To] })
+		for _, e := range i.Exports {
+			later[e.To] = true
+		}
 	}
 }
 

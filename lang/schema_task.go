@@ -130,7 +130,7 @@ var retrySchema = &Block{
 
 var exportSchema = &Block{
 	Name: "export", Many: true,
-	Doc: "Copies an output into the project on request.",
+	Doc: "Copies an output into the project on request. Where loops in series share a path, the last one is copied.",
 	Args: []Arg{
 		{Name: "from", Type: "output of self", Phase: Static, Required: true, Doc: "self.outputs.NAME."},
 		{Name: "to", Type: "path", Phase: PlanTime, Required: true, Doc: "A path below the root."},
