@@ -24,6 +24,7 @@ type config struct {
 	lists    map[string][]value
 	asked    map[string]bool
 	models   []*model
+	standard *model // of tasks that name none; nil where the settings do not say
 	topology string
 	there    bool
 }
@@ -33,9 +34,9 @@ type model struct {
 	id                   value
 	name                 string
 	agent, model, effort value
-	declared             bool // in the file, not made up
-	fallback             []string
+	fallback             []*model
 	timeout              value
+	used                 bool // by a task or a group, or as the fallback of one that is
 }
 
 func (im *importer) readConfig() error {
@@ -140,7 +141,7 @@ func (im *importer) readModels() {
 			continue
 		}
 		base := "models." + id + "."
-		m := &model{id: c.values[key], name: taken.take(id), declared: true}
+		m := &model{id: c.values[key], name: taken.take(id)}
 		m.id.text = id
 		m.agent, m.model, m.effort, m.timeout = c.get(base+"agent"), c.get(base+"model"), c.get(base+"reasoning"), c.get(base+"timeout_seconds")
 		im.renamed(m.id, "model profile", m.name)
@@ -167,26 +168,27 @@ func (im *importer) readFallback() {
 		}
 		rungs = append(rungs, c.models[i])
 	}
-	for i, m := range rungs {
-		if i > 0 {
-			rungs[0].fallback = append(rungs[0].fallback, m.name)
-		}
-	}
-	if len(rungs) > 0 && rungs[0].name != defaultProfile {
-		im.lost(chain[0], "retry.agents makes %s the profile of every task; the campaign uses profile.default: set profile where it matters.", rungs[0].id.text)
+	if len(rungs) > 0 {
+		c.standard = rungs[0]
+		c.standard.fallback = rungs[1:]
 	}
 }
 
 // defaultProfile is what a task uses that names no profile.
 const defaultProfile = "default"
 
-// model returns a model profile, made up when the settings do not declare it.
-func (im *importer) model(id value) *model {
+// use returns a model profile for a task or a group, made up when the settings do not declare it.
+func (im *importer) use(id value) *model {
 	i := slices.IndexFunc(im.config.models, func(m *model) bool { return m.id.text == id.text })
 	if i >= 0 {
-		return im.config.models[i]
+		m := im.config.models[i]
+		m.used = true
+		for _, f := range m.fallback {
+			f.used = true
+		}
+		return m
 	}
-	m := &model{id: id, name: legalName(id.text)}
+	m := &model{id: id, name: legalName(id.text), used: true}
 	im.config.models = append(im.config.models, m)
 	im.changed(id, "Model profile %s is not declared in %s: profile.%s has no model yet.", id.text, configFile, m.name)
 	return m

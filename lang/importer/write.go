@@ -212,15 +212,18 @@ func (im *importer) writeSettings(b *hclwrite.Body, s settings, n *node) {
 
 // writeProfiles writes which profiles a task uses: one, or a matrix of several.
 func (im *importer) writeProfiles(b *hclwrite.Body, profiles []value, n *node) {
+	if m := im.config.standard; m != nil && n != nil && n.namesNoProfile() {
+		profiles = []value{m.id}
+	}
 	var refs []string
 	for _, id := range profiles {
-		m := im.model(id)
+		m := im.use(id)
 		refs = append(refs, "profile."+m.name)
 	}
 	switch {
 	case len(refs) == 0:
 	case len(refs) == 1 && (n == nil || !n.fansOut()):
-		if refs[0] != "profile."+defaultProfile || n != nil {
+		if refs[0] != "profile."+defaultProfile || n != nil && !n.namesNoProfile() {
 			set(b, "profile", refs[0])
 		}
 	default:

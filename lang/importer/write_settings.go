@@ -71,12 +71,19 @@ var adapters = []string{"codex", "claude", "opencode", "gemini"}
 const agentPool = "agents"
 
 func (im *importer) writeAgents(body *hclwrite.Body) {
-	declared := slices.ContainsFunc(im.config.models, func(m *model) bool { return m.name == defaultProfile })
-	if !declared && slices.ContainsFunc(im.tasks(), (*node).namesNoProfile) {
-		im.model(value{text: defaultProfile, file: im.topologyFile, line: 1})
+	if im.config.standard == nil && slices.ContainsFunc(im.tasks(), (*node).namesNoProfile) {
+		id := value{text: defaultProfile, file: im.topologyFile, line: 1}
+		if i := slices.IndexFunc(im.config.models, func(m *model) bool { return m.name == defaultProfile }); i >= 0 {
+			id = im.config.models[i].id
+		}
+		im.use(id)
 	}
 	agents := map[string]bool{}
 	for _, m := range im.config.models {
+		if !m.used {
+			im.lost(m.id, "Model profile %s is used by no node: it is left out.", m.id.text)
+			continue
+		}
 		adapter := im.adapter(m)
 		if !agents[adapter] {
 			agents[adapter] = true
@@ -106,7 +113,7 @@ func (im *importer) writeProfile(body *hclwrite.Body, m *model, adapter string) 
 	if len(m.fallback) > 0 {
 		var refs []string
 		for _, f := range m.fallback {
-			refs = append(refs, "profile."+f)
+			refs = append(refs, "profile."+f.name)
 		}
 		set(b, "fallback", list(refs))
 	}
