@@ -41,12 +41,13 @@ const (
 	explainedMost = 5
 )
 
-// logTail reads the end of a log, of at most size bytes.
+// logTail reads the end of a log, of at most size bytes. It waits for nobody: a program can put a pipe in its place.
 func logTail(path string, size int64) (string, error) {
-	f, err := os.Open(path)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", fmt.Errorf("read log: %w", err)
 	}
+	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {

@@ -62,7 +62,7 @@ func tryNoNetwork() error {
 	}
 	defer s.close()
 	var said bytes.Buffer
-	cmd := exec.Cmd{Path: s.exe, Args: s.argv[:2], Env: []string{}, Dir: "/", ExtraFiles: []*os.File{s.theirs}, Stderr: &said, SysProcAttr: &syscall.SysProcAttr{}}
+	cmd := exec.Cmd{Path: itself, Args: s.argv[:2], Env: []string{}, Dir: "/", ExtraFiles: []*os.File{s.theirs}, Stderr: &said, SysProcAttr: &syscall.SysProcAttr{}}
 	apart(cmd.SysProcAttr)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("this machine does not let a user make a network of its own (user namespaces): %w", errors.Unwrap(err))

@@ -179,7 +179,7 @@ func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, att
 	if l.NoNetwork {
 		apart(attr.Sys)
 	}
-	pid, err := r.starter.forkExec(s.exe, s.argv, attr)
+	pid, err := r.starter.forkExec(itself, s.argv, attr)
 	if err != nil {
 		return 0, fmt.Errorf("make sandbox: %v", err) // the words of sandbox.StartFailure are about the task's program
 	}

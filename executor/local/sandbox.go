@@ -102,7 +102,6 @@ func limitsOf(inv *executor.Invocation, path, dir string) *sandbox.Limits {
 // limited is the start of a program by way of this one, which sets the limits first.
 type limited struct {
 	limits *sandbox.Limits
-	exe    string
 	argv   []string
 	ours   *os.File // the end of the handshake that is read
 	theirs *os.File
@@ -110,15 +109,11 @@ type limited struct {
 
 // limit prepares the start of a program under limits.
 func limit(l *sandbox.Limits, path string, argv []string) (*limited, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("make sandbox: %w", err)
-	}
 	text, err := json.Marshal(l)
 	if err != nil {
 		panic("BUG: limits have no JSON: " + err.Error())
 	}
-	s := &limited{limits: l, exe: exe, argv: append([]string{sandbox.Name, string(text), path}, argv...)}
+	s := &limited{limits: l, argv: append([]string{sandbox.Name, string(text), path}, argv...)}
 	if s.ours, s.theirs, err = os.Pipe(); err != nil {
 		return nil, fmt.Errorf("make sandbox: %w", err)
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 )
 
 func TestSandboxWrites(t *testing.T) {
@@ -49,6 +51,34 @@ func TestSandboxWrites(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 	require.FileExists(t, filepath.Join(listed, "y"))
+}
+
+// TestLimitsOutliveTheProgramsFile wants all limits and a watchdog although something else lies at the path of this program.
+func TestLimitsOutliveTheProgramsFile(t *testing.T) {
+	if err := sandbox.Check(sandbox.Writes); err != nil {
+		t.Skip(err)
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(self, self+".old"))
+	defer func() { require.NoError(t, os.Rename(self+".old", self)) }()
+	require.NoError(t, os.WriteFile(self, []byte("#!/bin/sh\nshift\nprogram=$1\nshift 2\nexec $program \"$@\"\n"), 0o755))
+	store := mem.New(t.TempDir())
+	r := New(store, Options{Watchdog: true})
+	defer func() { require.NoError(t, r.Close()) }()
+	outside := t.TempDir()
+	inv := invocation(t, `echo bad > "$OUTSIDE/new"`)
+	inv.Env, inv.Sandbox = append(inv.Env, "OUTSIDE="+outside), "writes"
+	got, err := r.Run(t.Context(), inv, nil)
+	require.NoError(t, err)
+	require.NotZero(t, got.Exit)
+	require.NoFileExists(t, filepath.Join(outside, "new"))
+	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.guard.pid()))
+	require.NoError(t, err)
+	require.Equal(t, watchdog.Name+"\x00", string(words))
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.guard.pid()))
+	require.NoError(t, err)
+	require.Equal(t, self+".old", program)
 }
 
 func TestSandboxStartsWhatItWasTold(t *testing.T) {

@@ -144,7 +144,8 @@ func (s *stream) replay() error {
 	if err != nil || s.output == nil || info.Size() == 0 {
 		return err
 	}
-	log, err := os.Open(s.log.Name())
+	// Its name may lead elsewhere by now, or nowhere: what lies beside the workspace is within reach of the program.
+	log, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", s.log.Fd()))
 	if err != nil {
 		return err
 	}

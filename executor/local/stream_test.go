@@ -44,6 +44,23 @@ func TestHeardLater(t *testing.T) {
 	require.Equal(t, inv.Dir+"/log\nbad\n", heard.String())
 	require.Equal(t, heard.String(), text(t, store, got.Log))
 
+	for name, does := range map[string]string{"gone": "rm ../log", "another file": "mv ../log ../other; echo ill > ../log"} {
+		lost := invocation(t, "echo heard; "+does)
+		lost.Later = true
+		heard.Reset()
+		got, err = r.Run(t.Context(), lost, func(p []byte) { heard.Write(p) })
+		require.NoError(t, err, name)
+		require.Zero(t, got.Exit, name)
+		require.Equal(t, "heard\n", heard.String(), name)
+	}
+
+	pipe := invocation(t, "echo heard; rm ../log; mkfifo ../log")
+	pipe.Later = true
+	heard.Reset()
+	_, err = r.Run(t.Context(), pipe, func(p []byte) { heard.Write(p) })
+	require.ErrorContains(t, err, "illegal seek", "nobody waits for who writes to it")
+	require.Equal(t, "heard\n", heard.String())
+
 	masked := invocation(t, "echo hunter22")
 	masked.Later, masked.Mask = true, []string{"hunter22"}
 	heard.Reset()

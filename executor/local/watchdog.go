@@ -72,19 +72,19 @@ func (w *guard) dismiss() {
 	}
 }
 
+// itself is this very program, also when another one or none has come to lie at its path since it started: an update may
+// understand other words than those it is told, and take limits for something else.
+const itself = "/proc/self/exe"
+
 // startWatchdog starts this program again as a watchdog, in a session of its own and with nothing open
 // but the pipe.
 func startWatchdog(null *os.File) (pipe *os.File, pid int, err error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, 0, err
-	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, 0, err
 	}
 	defer r.Close()
-	pid, err = effect.ForkExec(exe, []string{watchdog.Name}, &syscall.ProcAttr{
+	pid, err = effect.ForkExec(itself, []string{watchdog.Name}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), r.Fd()},
