@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os/exec"
 	"path"
@@ -225,17 +226,21 @@ func (w *gitState) notIgnored(at string, dirs []string) ([]string, error) {
 	for _, d := range dirs {
 		ask.WriteString("./" + strings.TrimPrefix(strings.TrimPrefix(d, at), "/") + "\x00")
 	}
-	said, err := w.files.git(at, ask.String(), "check-ignore", "-z", "--stdin")
+	said, err := w.files.git(at, ask.String(), "check-ignore", "-v", "-z", "--stdin")
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return dirs, nil // not one of them
+	}
+	if err == nil && len(said)%4 != 0 {
+		err = fmt.Errorf("read what git ignores: %d fields", len(said))
 	}
 	if err != nil {
 		return nil, err
 	}
 	ignored := map[string]bool{}
-	for _, p := range said {
-		ignored[path.Join(at, p)] = true
+	for ; len(said) > 0; said = said[4:] { // the file, the line and the pattern that decides; the path
+		// Before 2.26, git also named what a pattern takes back, as it still does with -v.
+		ignored[path.Join(at, said[3])] = !strings.HasPrefix(said[2], "!")
 	}
 	return slices.DeleteFunc(dirs, func(d string) bool { return ignored[d] }), nil
 }
