@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -49,7 +50,7 @@ func contentOf(e cache.Entry) content { return content{e.Kind, e.Digest, e.Targe
 
 // exportsOf lists the files of an attempt that its instance exports.
 func (s *session) exportsOf(inst *lang.Instance, at journal.Attempt) ([]exportFile, error) {
-	gens, err := s.generations(inst.Address)
+	gens, err := s.exporters(inst)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +83,28 @@ func (s *session) exportsOf(inst *lang.Instance, at journal.Attempt) ([]exportFi
 		}
 	}
 	return out, nil
+}
+
+// exporters are the attempts that may have exported what an instance exports: its own, and in a series those of the
+// other loops, since the last of them has the path and a change of loops makes another one the last.
+func (s *session) exporters(inst *lang.Instance) ([]executor.Generation, error) {
+	gens, err := s.generations(inst.Address)
+	if err != nil || !inst.Task.Series {
+		return gens, err
+	}
+	for a := range s.view.Selected {
+		own := a
+		own.Loop, own.Looped = inst.Address.Loop, inst.Address.Looped
+		if a == inst.Address || own != inst.Address {
+			continue
+		}
+		more, err := s.generations(a)
+		if err != nil {
+			return nil, err
+		}
+		gens = append(gens, more...)
+	}
+	return gens, nil
 }
 
 // exported are the files that one attempt has for an export block, by where they go.
