@@ -277,7 +277,7 @@ func (l *layer) layAll() error {
 func (l *layer) chmodDirs(dirs []string) error {
 	for i := len(dirs) - 1; i >= 0; i-- {
 		mode, made := l.dirs[dirs[i]], 0o755&^umask()
-		if dirs[i] == MountDir || strings.HasPrefix(dirs[i], MountDir+"/") {
+		if isMount(dirs[i]) {
 			mode = 0o555
 		}
 		if was, ok := l.there[dirs[i]]; ok {

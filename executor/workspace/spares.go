@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -16,10 +17,12 @@ import (
 // Spares keeps directories of attempts that ended and makes them into those of new ones. The file system then has fewer
 // inodes to make and to give back, which is most of what a short task costs on some.
 //
-// An attempt gets nothing that another one could have left its mark on. Its ws is always made for it. Below that it gets
-// directories in which nobody has changed anything since they were laid, by what stat says and by what is in them; and
-// files of which the same is true, which have one name, and which nobody has open. Those are written over and cut to
-// their length. Whoever had such a file or directory open under another name or in another process keeps what is gone.
+// An attempt gets nothing that another one could have left its mark on. Its ws is always made for it, and every directory in it
+// but those of mounts: somebody may hold one of an attempt that ended, a container that mounts it for one, and nobody can tell. Of
+// mounts it gets directories in which nobody has changed anything since they were laid, by what stat says and by what is in them;
+// nobody may write there, whoever holds them. And it gets files of which the same is true, which have one name, and which nobody has
+// open. Those are written over and cut to their length. Whoever had such a file open under another name or in another process
+// keeps what is gone.
 //
 // The zero value is ready. Its methods may be called concurrently.
 type Spares struct {
@@ -42,7 +45,8 @@ type spare struct {
 	ws      *shelf
 }
 
-// shelf is a directory as it was laid, with what is in it.
+// shelf is a directory as it was laid, with what is in it. That of a workspace has all files but those of mounts, by their
+// paths, and the directory of mounts.
 type shelf struct {
 	mode   uint32
 	dirs   map[string]*shelf
@@ -172,10 +176,14 @@ func untouchedTmp(attempt int) bool {
 func (l *Laid) shelf(ws int) *shelf {
 	dirs, files := map[string][]string{}, map[string][]string{}
 	for p := range l.dirs {
-		dirs[path.Dir(p)] = append(dirs[path.Dir(p)], path.Base(p))
+		if isMount(p) {
+			dir, name := shelved(p)
+			dirs[dir] = append(dirs[dir], name)
+		}
 	}
 	for p := range l.files {
-		files[path.Dir(p)] = append(files[path.Dir(p)], path.Base(p))
+		dir, name := shelved(p)
+		files[dir] = append(files[dir], name)
 	}
 	var in func(dir string, mode uint32) *shelf
 	in = func(dir string, mode uint32) *shelf {
@@ -191,7 +199,7 @@ func (l *Laid) shelf(ws int) *shelf {
 		for _, n := range files[dir] {
 			var st unix.Stat_t
 			p := path.Join(dir, n)
-			if unix.Fstatat(ws, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && stampFrom(&st) == l.files[p].stamp &&
+			if statBeneath(ws, p, &st) == nil && stampFrom(&st) == l.files[p].stamp &&
 				st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink == 1 && st.Size <= maxSpareSize {
 				s.files[n] = true
 			} else {
@@ -201,6 +209,27 @@ func (l *Laid) shelf(ws int) *shelf {
 		return s
 	}
 	return in(".", 0)
+}
+
+// isMount reports whether a path is the directory of the mounts, or below it.
+func isMount(p string) bool { return p == MountDir || strings.HasPrefix(p, MountDir+"/") }
+
+// shelved says in which shelf a file or a directory of mounts is, and under which name.
+func shelved(p string) (dir, name string) {
+	if isMount(p) && p != MountDir {
+		return path.Dir(p), path.Base(p)
+	}
+	return ".", p
+}
+
+// statBeneath looks at a path below dir, never through a link.
+func statBeneath(dir int, p string, st *unix.Stat_t) error {
+	fd, err := openBeneath(dir, p, unix.O_PATH|unix.O_NOFOLLOW, 0, unix.RESOLVE_NO_SYMLINKS)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Fstat(fd, st)
 }
 
 // dirIs reports whether a directory is as it was laid, and holds exactly what was laid in it. Its times alone would not tell what
@@ -253,6 +282,9 @@ func (l *layer) refit(sp *spare) error {
 	}
 	defer unix.Close(l.dir)
 	l.plan()
+	if err := l.makeOwn(); err != nil {
+		return err
+	}
 	if err := l.fit(filepath.Join(sp.attempt, Dir), was, ".", sp.ws); err != nil {
 		return err
 	}
@@ -267,13 +299,31 @@ func (l *layer) plan() {
 	l.there, l.reused = map[string]uint32{}, map[string]bool{}
 	l.inDirs, l.inFiles = map[string][]string{}, map[string][]string{}
 	for d := range l.dirs {
-		l.inDirs[path.Dir(d)] = append(l.inDirs[path.Dir(d)], path.Base(d))
+		if isMount(d) {
+			dir, name := shelved(d)
+			l.inDirs[dir] = append(l.inDirs[dir], name)
+		}
 	}
 	for i := range l.items {
 		if it := &l.items[i]; it.kind == cache.File && it.size() <= maxSpareSize {
-			l.inFiles[path.Dir(it.path)] = append(l.inFiles[path.Dir(it.path)], path.Base(it.path))
+			dir, name := shelved(it.path)
+			l.inFiles[dir] = append(l.inFiles[dir], name)
 		}
 	}
+}
+
+// makeOwn makes the directories that are of no mount.
+func (l *layer) makeOwn() error {
+	for _, d := range slices.Sorted(maps.Keys(l.dirs)) {
+		if isMount(d) {
+			continue
+		}
+		if err := effect.Mkdirat(l.dir, d, 0o755); err != nil {
+			return err
+		}
+		l.there[d] = 0o755 &^ umask()
+	}
+	return nil
 }
 
 // fit makes a directory of the workspace, which is there and has s in it, what is wanted of it, as far as that goes by renaming
@@ -316,6 +366,12 @@ func (l *layer) fit(at string, from int, dir string, s *shelf) error {
 	}
 	for _, n := range slices.Sorted(maps.Keys(dirs)) {
 		below := s.dirs[dirs[n]]
+		if top && below.mode&0o200 == 0 { // to be moved it has to be written, since it names what it is in
+			if err := effect.Fchmodat(from, dirs[n], 0o700, 0); err != nil {
+				return err
+			}
+			below.mode = 0o700
+		}
 		to, err := move(dirs[n], n)
 		if err != nil {
 			return err

@@ -185,31 +185,31 @@ func TestSparesSpareInodes(t *testing.T) {
 		return st.Ino
 	}
 	for name, tc := range map[string]struct {
-		do                        func(ws string) (undo func())
-		source, sourceDir, mounts bool // used again
+		do             func(ws string) (undo func())
+		source, mounts bool // used again
 	}{
-		"nothing": {func(string) func() { return nil }, true, true, true},
+		"nothing": {func(string) func() { return nil }, true, true},
 		"the source is open": {func(ws string) func() {
 			f, err := os.Open(filepath.Join(ws, "src/a"))
 			require.NoError(t, err)
 			return func() { require.NoError(t, f.Close()) }
-		}, false, true, true},
+		}, false, true},
 		"the source has another name": {func(ws string) func() {
 			require.NoError(t, os.Link(filepath.Join(ws, "src/a"), filepath.Join(root, "hard")))
 			return func() { require.NoError(t, os.Remove(filepath.Join(root, "hard"))) }
-		}, false, true, true},
+		}, false, true},
 		"the source was written": {func(ws string) func() {
 			require.NoError(t, os.WriteFile(filepath.Join(ws, "src/a"), []byte("ab"), 0o644))
 			return nil
-		}, false, true, true},
+		}, false, true},
 		"beside the source is a file": {func(ws string) func() {
 			write(t, filepath.Join(ws, "src/b"), "b")
 			return nil
-		}, false, false, true},
+		}, true, true},
 		"the mounts were opened to all": {func(ws string) func() {
 			require.NoError(t, os.Chmod(filepath.Join(ws, ".uf/in"), 0o777))
 			return nil
-		}, true, true, false},
+		}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var spares Spares
@@ -231,9 +231,9 @@ func TestSparesSpareInodes(t *testing.T) {
 			if undo != nil {
 				undo()
 			}
-			require.NotEqual(t, ws, ino(two, Dir), "a workspace is always new")
+			require.NotEqual(t, ws, ino(two, Dir), "directories are always new")
+			require.NotEqual(t, src, ino(two, Dir, "src"))
 			require.Equal(t, tc.source, a == ino(two, Dir, "src/a"))
-			require.Equal(t, tc.sourceDir, src == ino(two, Dir, "src"))
 			require.Equal(t, tc.mounts, o == ino(two, Dir, ".uf/in/y/o"))
 			b, err := os.ReadFile(filepath.Join(two, Dir, ".uf/in/y/o"))
 			require.NoError(t, err)
@@ -241,4 +241,33 @@ func TestSparesSpareInodes(t *testing.T) {
 			require.NoError(t, Remove(two))
 		})
 	}
+}
+
+// TestSparesGiveAwayNoDirectory wants who kept a directory of the old attempt open, as a container does that mounts it, to have
+// what is gone: nothing it does is in the new one.
+func TestSparesGiveAwayNoDirectory(t *testing.T) {
+	root, cas := t.TempDir(), mem.New("")
+	write(t, filepath.Join(root, "src/deep/a"), "aa")
+	spec := Spec{Root: root, Sources: []source.File{{Path: "src/deep/a", Digest: digest.Of([]byte("aa")), Mode: 0o644}}}
+	var spares Spares
+	defer spares.Close()
+	work := t.TempDir()
+	one, two := filepath.Join(work, "1"), filepath.Join(work, "2")
+	laid, err := spares.Materialize(one, cas, spec)
+	require.NoError(t, err)
+	var kept []int
+	for _, p := range []string{".", "src", "src/deep"} {
+		fd, err := unix.Open(filepath.Join(one, Dir, p), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		kept = append(kept, fd)
+	}
+	require.True(t, spares.Offer(one, laid))
+	_, err = spares.Materialize(two, cas, spec)
+	require.NoError(t, err)
+	want := dump(t, filepath.Join(two, Dir))
+	for _, fd := range kept {
+		require.ErrorIs(t, unix.Mkdirat(fd, "strange", 0o755), unix.ENOENT)
+	}
+	require.Equal(t, want, dump(t, filepath.Join(two, Dir)))
 }
