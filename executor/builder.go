@@ -53,6 +53,7 @@ type Builder struct {
 	Reap     func(dir string)                       // removes an attempt directory
 	Room     func() error                           // says that the store has too little room to begin what costs money; nil: nobody asks
 	Grace    time.Duration                          // between SIGINT and SIGKILL
+	Reports  []string                               // slash paths, from the root, of the files that this build writes for people
 	Later    bool                                   // nobody follows what commands print: the sink may have it when they end
 
 	sinkMu  sync.Mutex

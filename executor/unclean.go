@@ -90,7 +90,7 @@ func (b *Builder) enter(a *Action, at *cache.Attempt) (leave func(log digest.Dig
 	defer w.mu.Unlock()
 	if a.Kind == lang.Prompt && st.roams && !w.looked {
 		w.looked = true
-		w.project, w.trouble = source.LookAtProject(b.Campaign.Root, b.Campaign.Out, journal.Dir)
+		w.project, w.trouble = source.LookAtProject(b.Campaign.Root, append([]string{b.Campaign.Out, journal.Dir}, b.Reports...)...)
 	}
 	st.begin = b.Now()
 	w.runs = append(w.runs, st)

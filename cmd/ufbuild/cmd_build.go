@@ -300,6 +300,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 		Build: build, Who: a.who(), Owner: self(), Environ: a.lookupenv,
 		After: time.After, Jitter: rand.Float64, Jobs: f.jobs, FailFast: f.failFast, Unpaid: f.unpaid,
 		Took: s.took, KeepWork: f.keepWorkspaces, Grace: f.grace, Pauses: s.pauses(),
+		Reports: s.reportPaths(f),
 	}
 }
 

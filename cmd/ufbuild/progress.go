@@ -44,10 +44,7 @@ func (r *reporting) close() (err error) {
 func (s *session) report(f buildFlags, build string) (*reporting, error) {
 	a := s.app
 	r := &reporting{}
-	for flag, name := range map[string]string{"events": f.events, "trace": f.trace, "summary": f.summary} {
-		if name == "" || name == "-" {
-			continue
-		}
+	for flag, name := range f.reportFiles() {
 		if err := s.checkReportFile(flag, name); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -32,6 +33,28 @@ func (s *session) checkReportFile(flag, name string) error {
 		return nil
 	}
 	return usageErrorf("--%s %s: tasks of this campaign see the files of the repository, and would run again because of this one\nhint: name a file outside, one below .ufbuild/, or one that git ignores", flag, name)
+}
+
+// reportFiles are the files that a build writes for people, by the flag that names them.
+func (f buildFlags) reportFiles() map[string]string {
+	files := map[string]string{"events": f.events, "trace": f.trace, "summary": f.summary}
+	maps.DeleteFunc(files, func(_, name string) bool { return name == "" || name == "-" })
+	return files
+}
+
+// reportPaths are these files as the executor wants them: none of them was written by a task.
+func (s *session) reportPaths(f buildFlags) []string {
+	var paths []string
+	for _, name := range f.reportFiles() {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(s.campaign.Root, abs); err == nil {
+			paths = append(paths, filepath.ToSlash(rel))
+		}
+	}
+	return paths
 }
 
 // seesRepo reports whether some task works on the files of the repository.
