@@ -71,7 +71,7 @@ func (a *app) question(store string, targets []string) digest.Digest {
 	}
 	add("program", version().Version, "store", store, "preset", a.preset, "file", a.file)
 	add("choice", a.store, "data", a.getenv("XDG_DATA_HOME"), "home", a.getenv("HOME")) // what storeDir goes by
-	add("config", a.getenv("XDG_CONFIG_HOME"))                                          // what git goes by, as by home
+	add("config", a.getenv("XDG_CONFIG_HOME"), "path", a.getenv("PATH"))                // what git goes by, as by home, and which it is
 	for _, v := range a.vars {
 		add("var", v.text, strconv.FormatBool(v.file))
 	}

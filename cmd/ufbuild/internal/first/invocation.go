@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// heard are the variables that an answer may depend on, besides those of ufbuild itself.
-var heard = []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
+// heard are the variables that an answer may depend on, besides those of ufbuild itself. PATH says which git lists a snapshot of the
+// project, and which program an agent is.
+var heard = []string{"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
 // idle are flags that say how a build goes about its work. A build without work is the same with and without
 // them. Those with a value say which values are sound.

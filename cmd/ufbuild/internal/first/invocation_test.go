@@ -39,6 +39,7 @@ func TestInvocationsThatAreNot(t *testing.T) {
 	add(spelled(t, append(env, "UFBUILD_STORE=/s"), "build"))
 	add(spelled(t, append(env, "UF_VAR_a="), "build"))
 	add(spelled(t, append(env, "XDG_CONFIG_HOME=/c"), "build"))
+	add(spelled(t, append(env, "PATH=/bin"), "build"))
 	other, ok := Invocation([]string{"build"}, env, "/there")
 	require.True(t, ok)
 	add(other)
