@@ -56,6 +56,10 @@ func Invocation(args, environ []string, dir string) (string, bool) {
 
 // targetsOf drops the flags that change no answer. Any other flag makes it false.
 func targetsOf(args []string, flags bool) (targets []string, ok bool) {
+	given := func(flag string) bool { return slices.Contains(args, flag) }
+	if given("--fail-fast") && (given("--keep-going") || given("-k")) {
+		return nil, false // opposites: the long way says so
+	}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if !begins(arg, "-") {

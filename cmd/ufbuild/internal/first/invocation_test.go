@@ -18,7 +18,7 @@ func TestInvocationsThatAreTheSameQuestion(t *testing.T) {
 	want := spelled(t, env, "build", "a", "b")
 	for _, args := range [][]string{
 		{"run", "a", "b"}, {"plan", "a", "b"}, {"build", "-j", "3", "a", "b"}, {"build", "a", "--jobs=3", "b"},
-		{"build", "a", "--progress", "none", "b", "--wait", "-k", "--fail-fast"},
+		{"build", "a", "--progress", "none", "b", "--wait", "-k", "--require-complete"},
 	} {
 		require.Equal(t, want, spelled(t, env, args...), args)
 	}
@@ -50,6 +50,7 @@ func TestInvocationsForTheLongWay(t *testing.T) {
 		{}, {"check"}, {"version"}, {"build", "--json"}, {"build", "-C", "x"}, {"build", "--var", "a=b"}, {"build", "-j", "0"},
 		{"build", "-j"}, {"build", "--jobs="}, {"build", "--wait=false"}, {"build", "--progress=json"}, {"build", "--"},
 		{"plan", "-j", "3"}, {"plan", "--detailed-exitcode"}, {"build", "-jk"}, {"build", "--budget=1"}, {"build", "-"},
+		{"build", "--fail-fast", "-k"}, {"build", "--keep-going", "a", "--fail-fast"},
 		{"build", "a", "--only"}, {"plan", "--from", "a"}, {"build", "--until=a"},
 	} {
 		_, ok := Invocation(args, nil, "/here")
