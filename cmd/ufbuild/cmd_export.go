@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/graph"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 type exportFlags struct {
@@ -122,9 +123,27 @@ func (s *session) exports(targets []string) ([]exportFile, error) {
 		out = append(out, files...)
 	}
 	if !declared {
-		return nil, usageErrorf("there is nothing to export\nhint: declare it: export { from = self.outputs.NAME, to = \"PATH\" }")
+		return nil, s.nothingToExport(targets, ids)
 	}
 	return out, clashes(out)
+}
+
+// nothingToExport says what to do where no node exports anything.
+func (s *session) nothingToExport(targets []string, ids []graph.NodeID) error {
+	hint := "declare it: export { from = self.outputs.NAME, to = \"PATH\" }"
+	for _, id := range ids {
+		inst := s.graph.Node(id).Instance
+		if inst == nil || !inst.Task.Series {
+			continue
+		}
+		if slices.ContainsFunc(inst.Task.Instances, func(i *lang.Instance) bool { return len(i.Exports) > 0 }) {
+			hint = fmt.Sprintf("where loops in series share a path, the last one is exported: `ufbuild export %s`", inst.Task.Name)
+		}
+	}
+	if len(targets) == 0 {
+		return usageErrorf("there is nothing to export\nhint: %s", hint)
+	}
+	return usageErrorf("there is nothing to export of %s\nhint: %s", strings.Join(targets, ", "), hint)
 }
 
 func (s *session) staleNodes(ids []graph.NodeID) (map[graph.NodeID]bool, error) {
