@@ -8,12 +8,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 // TestPagesNameVerbsThatExist looks up every verb and flag of every command line in the pages, and tries the values of
@@ -41,6 +44,34 @@ func TestReadmeNamesEveryVerb(t *testing.T) {
 			named := regexp.MustCompile("(?m)^\\|.*`" + verb.Name() + "[` ]")
 			require.True(t, named.MatchString(readme), "the table of verbs in README.md lacks %s", verb.Name())
 		}
+	}
+}
+
+// TestEventsPage keeps the page of events complete: every kind, every phase and every field is on it.
+func TestEventsPage(t *testing.T) {
+	page := docPages(t)["docs/reference/events.md"]
+	var words []string
+	file, err := parser.ParseFile(token.NewFileSet(), "../../executor/event/event.go", nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Type == nil || len(spec.Values) != 1 {
+			return true
+		}
+		lit, ok := spec.Values[0].(*ast.BasicLit)
+		if ok && lit.Kind == token.STRING {
+			words = append(words, strings.Trim(lit.Value, `"`))
+		}
+		return true
+	})
+	for f := range reflect.TypeFor[event.Event]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		words = append(words, name)
+	}
+	require.Contains(t, words, string(event.Unclean))
+	require.Contains(t, words, string(event.Judge))
+	for _, w := range words {
+		require.Contains(t, page, "`"+w+"`", "docs/reference/events.md lacks %s", w)
 	}
 }
 
