@@ -50,7 +50,7 @@ func ciRepository(t *testing.T) (dir string, environ []string) {
 	require.NoError(t, os.MkdirAll(bin, 0o755))
 	fake := "#!/bin/sh\necho \"$(basename \"$0\") $*\" >> \"$SAID\"\n"
 	for _, name := range []string{"gh", "curl"} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(fake), 0o755))
+		require.NoError(t, writeProgram(filepath.Join(bin, name), fake))
 	}
 	environ = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "SAID="+filepath.Join(base, "said"),
 		"CAMPAIGN=.", "UFBUILD_STORE="+filepath.Join(base, "store"), "HOME="+base,

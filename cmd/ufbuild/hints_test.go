@@ -67,7 +67,7 @@ func TestDecisionsNeedNoHints(t *testing.T) {
 					if err := os.Mkdir(bin, 0o700); err != nil {
 						return err
 					}
-					return os.WriteFile(filepath.Join(bin, programName), fmt.Appendf(nil, spoiler, real, mode, strings.Join(patterns, " ")), 0o700)
+					return writeProgram(filepath.Join(bin, programName), fmt.Sprintf(spoiler, real, mode, strings.Join(patterns, " ")))
 				},
 			})
 		})

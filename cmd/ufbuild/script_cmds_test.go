@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -44,9 +45,11 @@ func builds(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	before := snapshot(ts)
-	_ = ts.Exec(programName, append([]string{"plan", "--json"}, rest...)...) // exit 1 when something cannot run
+	ended := ts.Exec(programName, append([]string{"plan", "--json"}, rest...)...) // exit 1 when something cannot run
 	var plan planReport
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &plan))
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &plan); err != nil {
+		ts.Fatalf("the plan is not readable (%v) after %v: %s", err, ended, ts.ReadFile("stderr"))
+	}
 	if diff := firstDifference(before, snapshot(ts)); diff != "" {
 		ts.Fatalf("plan wrote %s", diff)
 	}
@@ -148,4 +151,12 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not come", file)
+}
+
+// writeProgram makes a program of a script. No process is started meanwhile: it would hold the file open for writing until it is
+// another program, and for so long the kernel refuses to run it.
+func writeProgram(path, text string) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, []byte(text), 0o755)
 }
