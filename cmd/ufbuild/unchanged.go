@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func (a *app) question(store string, targets []string) digest.Digest {
 	}
 	add(append([]string{"sets"}, a.sets...)...)
 	add(append([]string{"targets"}, targets...)...)
-	for _, kv := range a.environ {
+	for _, kv := range slices.Sorted(slices.Values(a.environ)) {
 		if strings.HasPrefix(kv, "UF_VAR_") {
 			add("environ", kv)
 		}

@@ -41,6 +41,7 @@ func Invocation(args, environ []string, dir string) (string, bool) {
 	for _, t := range targets {
 		b = strconv.AppendQuote(append(b, " target "...), t)
 	}
+	var said []string
 	for _, kv := range environ {
 		key, value, _ := cut(kv)
 		if key == NoStamp {
@@ -48,8 +49,12 @@ func Invocation(args, environ []string, dir string) (string, bool) {
 		}
 		ours := begins(key, "UFBUILD_") || slices.Contains(heard, key)
 		if begins(key, "UF_VAR_") || ours && value != "" { // of ours an empty one is as good as none
-			b = strconv.AppendQuote(append(b, " environ "...), kv)
+			said = append(said, kv)
 		}
+	}
+	slices.Sort(said) // a shell hands its environment on in an order of its own
+	for _, kv := range said {
+		b = strconv.AppendQuote(append(b, " environ "...), kv)
 	}
 	return string(b), true
 }

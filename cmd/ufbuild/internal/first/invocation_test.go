@@ -1,6 +1,7 @@
 package first
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,8 @@ func TestInvocationsThatAreTheSameQuestion(t *testing.T) {
 		require.Equal(t, want, spelled(t, env, args...), args)
 	}
 	require.Equal(t, want, spelled(t, append(env, "TERM=dumb", "XDG_DATA_HOME=", "UFBUILD_LOGS="), "build", "a", "b"))
+	slices.Reverse(env)
+	require.Equal(t, want, spelled(t, env, "build", "a", "b"), "another order of the environment")
 }
 
 func TestInvocationsThatAreNot(t *testing.T) {
