@@ -67,7 +67,7 @@ var agentSchema = &Block{
 		{Name: "env", Type: "map(string)", Phase: PlanTime, Manifest: true, Doc: "Environment variables."},
 		{Name: "pass_env", Type: "list(string)", Phase: Literal, Doc: "Names of variables passed on, never hashed, masked in logs."},
 		{Name: "pool", Type: "pool", Phase: Static, Doc: "The pool of its account."},
-		{Name: "version", Type: "string", Phase: Literal, Default: "record", Doc: "record or key: whether the program's version is part of the manifest.", Values: []string{"record", "key"}},
+		{Name: "version", Type: "string", Phase: Literal, Default: "record", Doc: "record or key: whether the program's version is part of the manifest. The program of an exec agent is asked only where this is declared.", Values: []string{"record", "key"}},
 	},
 }
 
