@@ -74,9 +74,7 @@ func (s *session) endOne(f *fleet, n executor.InvalidatedNode) error {
 	if err != nil {
 		return err
 	}
-	if err := r.(interface {
-		End(context.Context, cache.Placed) error
-	}).End(ctx, *n.Open); err != nil {
+	if err := r.End(ctx, *n.Open); err != nil {
 		return err
 	}
 	return s.store.Append(cache.EndedRecord(n.Key, n.Selected, cache.Cancelled, "ended by retry "+f.build, time.Now()))

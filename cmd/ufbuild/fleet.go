@@ -33,7 +33,7 @@ type fleet struct {
 	notice func(task, text string)
 
 	mu      sync.Mutex
-	runners map[string]executor.Runner  // by name of the remote
+	runners map[string]distantRunner    // by name of the remote
 	clients map[string]*sharedConnector // by address
 	killed  bool
 }
@@ -42,7 +42,7 @@ type fleet struct {
 func (s *session) enlist(here *local.Runner, cas cache.CAS, flags *remoteFlags, build string, notice func(task, text string)) *fleet {
 	return &fleet{
 		Runner: here, s: s, cas: cas, flags: flags, build: build, notice: notice,
-		runners: map[string]executor.Runner{}, clients: map[string]*sharedConnector{},
+		runners: map[string]distantRunner{}, clients: map[string]*sharedConnector{},
 	}
 }
 
@@ -61,8 +61,14 @@ func (f *fleet) Run(ctx context.Context, inv *executor.Invocation, output func(p
 	return r.Run(ctx, inv, output)
 }
 
+// distantRunner runs attempts at a remote, and ends one that goes on there.
+type distantRunner interface {
+	executor.Runner
+	End(ctx context.Context, at cache.Placed) error
+}
+
 // runner returns the runner of a remote, which is made when it is first asked for.
-func (f *fleet) runner(name string) (executor.Runner, error) {
+func (f *fleet) runner(name string) (distantRunner, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.runners[name]; r != nil {
@@ -79,7 +85,7 @@ func (f *fleet) runner(name string) (executor.Runner, error) {
 	c := &executorremote.Courier{
 		Client: f.connector(address, declared.Engine == "reapi").get, CAS: f.cas, Env: declared.Env, Served: declared.Engine != "reapi",
 	}
-	var r executor.Runner
+	var r distantRunner
 	if declared.Engine == "reapi" {
 		c.Properties = declared.Properties
 		r = &executorremote.Runner{Name: name, At: reachedAt(declared, address), Courier: c, MaxTimeout: declared.MaxTimeout, After: waitElsewhere, Notice: f.notice}
