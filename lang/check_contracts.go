@@ -56,7 +56,7 @@ func schemaDoc(b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if steps, wild := wildNumber(doc); wild {
+	if steps, wild := WildNumber(doc); wild {
 		return nil, &wildNumberError{steps}
 	}
 	return doc, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -81,24 +82,29 @@ func FitsDouble(number string) bool {
 	if err != nil || math.IsInf(f, 0) || len(number) > maxDigits {
 		return false
 	}
+	if f != 0 {
+		return true
+	}
 	digits, _, _ := strings.Cut(strings.ToLower(number), "e")
-	return f != 0 || !strings.ContainsAny(digits, "123456789")
+	_, exact := new(big.Rat).SetString(number) // of an exponent beyond an int64 there is none, and who asks for it gets nil
+	return exact && !strings.ContainsAny(digits, "123456789")
 }
 
-// wildNumber finds a number in a decoded document that no double holds, as the steps to it.
-func wildNumber(v any) (steps []string, found bool) {
+// WildNumber finds the first number in a decoded document that no double holds, as the steps to it: members by name, items by
+// number.
+func WildNumber(v any) (steps []string, found bool) {
 	switch v := v.(type) {
 	case json.Number:
 		return nil, !FitsDouble(string(v))
 	case []any:
 		for i := range v {
-			if steps, found := wildNumber(v[i]); found {
+			if steps, found := WildNumber(v[i]); found {
 				return append([]string{strconv.Itoa(i)}, steps...), true
 			}
 		}
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
-			if steps, found := wildNumber(v[k]); found {
+			if steps, found := WildNumber(v[k]); found {
 				return append([]string{k}, steps...), true
 			}
 		}

@@ -12,9 +12,9 @@
 //
 // An output that is not optional must exist. By kind: json and jsonl must be syntactically right,
 // UTF-8, at most [MaxJSON] bytes and [MaxDepth] deep; markdown and text must be UTF-8, and markdown
-// must not be blank; a tree must hold at least one file; binary is not looked into. Then min_bytes,
-// max_bytes, min_items, the JSON Schema (2020-12, no reference leaves the document), unique, join,
-// count, preserve, and last the validate command. Every broken rule is reported, at most
+// must not be blank; a tree must hold at least one file; binary is not looked into. Beside that min_bytes,
+// max_bytes, the JSON Schema (2020-12, no reference leaves the campaign), min_items, unique, count,
+// join, preserve, and last the validate command. Every broken rule is reported, at most
 // [MaxMessages] messages an output. A contract with severity "warn" reports the same messages as
 // warnings; a missing output is an error all the same, since that is a promise of the task.
 //
@@ -32,6 +32,6 @@
 //
 // # The dangers
 //
-// A JSON document is held in memory while it is judged, with about ten times its size. A schema
-// cannot refer to another file: what a file outside the schema says would not be in the verdict key.
+// A JSON document is held in memory while it is judged, with about ten times its size. A schema refers
+// to files of the campaign only, which are in the verdict key; what the network says is in no key.
 package contract

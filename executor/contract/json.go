@@ -141,8 +141,8 @@ func decode(b []byte) (any, *badJSON) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, syntaxError(b, err)
 	}
-	if at, ok := hugeNumber(v, ""); ok {
-		return nil, &badJSON{0, fmt.Sprintf("%s: a number out of the range of a double", pointerOrRoot(at))}
+	if steps, wild := lang.WildNumber(v); wild {
+		return nil, &badJSON{0, fmt.Sprintf("%s: a number out of the range of a double", pointerOrRoot(pointer(steps)))}
 	}
 	return v, nil
 }
@@ -161,27 +161,6 @@ func syntaxError(b []byte, err error) *badJSON {
 		what += "; the JSON is wrapped in a Markdown fence, want the bare JSON"
 	}
 	return &badJSON{at, what}
-}
-
-// hugeNumber finds a number that no double holds.
-func hugeNumber(v any, at string) (string, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		return at, !lang.FitsDouble(string(v))
-	case []any:
-		for i := range v {
-			if p, ok := hugeNumber(v[i], fmt.Sprintf("%s/%d", at, i)); ok {
-				return p, true
-			}
-		}
-	case map[string]any:
-		for k := range v {
-			if p, ok := hugeNumber(v[k], at+"/"+escapePointer(k)); ok {
-				return p, true
-			}
-		}
-	}
-	return "", false
 }
 
 // tooDeep returns the offset of the first bracket beyond MaxDepth, or -1. It runs before any

@@ -70,6 +70,8 @@ func TestJudgeReportsEveryBrokenRule(t *testing.T) {
 		"not utf-8":            {js(lang.Contract{}), "[\n\"é\xff\"]", []string{"line 2, column 3: not UTF-8 (byte 0xff)"}},
 		"huge number":          {js(lang.Contract{SchemaDoc: []byte(`{"multipleOf": 0.1}`)}), `{"a":[1e999999999]}`, []string{"line 1, column 1: /a/0: a number out of the range of a double"}},
 		"tiny number":          {js(lang.Contract{SchemaDoc: []byte(`{"multipleOf": 0.1}`)}), `{"a":[1e-999999999]}`, []string{"line 1, column 1: /a/0: a number out of the range of a double"}},
+		"zero, huge exponent":  {js(lang.Contract{Unique: []string{"$[*]"}}), `[0e99999999999999999999]`, []string{"line 1, column 1: /0: a number out of the range of a double"}},
+		"zero, odd spelling":   {js(lang.Contract{Unique: []string{"$[*]"}}), `[0e999999999, 0]`, []string{"/1: unique"}},
 		"too deep":             {js(lang.Contract{}), strings.Repeat("[", 501) + strings.Repeat("]", 501), []string{"line 1, column 501: nested deeper than 500"}},
 		"deep enough":          {js(lang.Contract{}), strings.Repeat("[", 500) + strings.Repeat("]", 500), nil},
 		"brackets in a string": {js(lang.Contract{}), `"` + strings.Repeat(`[\"`, 600) + `"`, nil},
@@ -154,6 +156,21 @@ func TestJudgeOutputsThatAreNotThere(t *testing.T) {
 	s.Output.Optional = true
 	require.True(t, judge(t, s).Pass)
 	require.True(t, judge(t).Pass, "no outputs: nothing to break")
+}
+
+// The schema library walks maps in any order. Feedback, and what `show` prints, are the same each time.
+func TestJudgeSaysTheSameEachTime(t *testing.T) {
+	for name, tt := range map[string]struct{ schema, content, want string }{
+		"branches":     {`{"anyOf":[{"additionalProperties":{"type":"string"}},{"type":"string"}]}`, `{"a":1,"b":1,"c":1,"d":1}`, "(form 1: /a got number, want string; form 2:"},
+		"one place":    {`{"dependentRequired":{"a":["x"],"b":["x"],"c":["x"],"d":["x"]}}`, `{"a":1,"b":1,"c":1,"d":1}`, "if 'a' exists"},
+		"wild numbers": {`{}`, `{"a":1e999,"b":1e999,"c":1e999,"d":1e999}`, "/a: a number out of the range"},
+	} {
+		first := judge(t, file(lang.Contract{Kind: "json", SchemaDoc: []byte(tt.schema)}, tt.content)).Messages
+		require.Contains(t, first[0], tt.want, name)
+		for range 20 {
+			require.Equal(t, first, judge(t, file(lang.Contract{Kind: "json", SchemaDoc: []byte(tt.schema)}, tt.content)).Messages, name)
+		}
+	}
 }
 
 func TestJudgeBoundsMessages(t *testing.T) {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -119,7 +120,7 @@ func layFile(root *os.Root, name string, mode uint32, want digest.Digest, in io.
 		err = cerr
 	}
 	if err == nil && got != want {
-		err = fmt.Errorf("changed since it was hashed")
+		err = errors.New("changed since it was hashed")
 	}
 	return err
 }

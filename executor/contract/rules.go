@@ -198,8 +198,11 @@ func canonical(v any) any {
 		if !strings.ContainsAny(string(x), ".eE") && x != "-0" {
 			return x
 		}
-		r, ok := new(big.Rat).SetString(string(x)) // hugeNumber has bounded it
-		if digits, exact := r.FloatPrec(); ok && exact {
+		r, ok := new(big.Rat).SetString(string(x)) // lang.WildNumber has bounded it
+		if !ok {
+			return x
+		}
+		if digits, exact := r.FloatPrec(); exact {
 			return json.Number(r.FloatString(digits))
 		}
 	case []any:

@@ -2,13 +2,13 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -145,17 +145,12 @@ func validateValue(s *jsonschema.Schema, v any, prefix string, r *report) {
 
 // explain returns every leaf of e as "pointer: got …, want …", ordered by place.
 func explain(e *jsonschema.ValidationError) []string {
-	var out []located
-	leaves(e, &out)
-	sort.SliceStable(out, func(i, j int) bool { return lessLocation(out[i].at, out[j].at) })
-	lines := make([]string, 0, len(out))
-	for _, l := range out {
-		line := pointerOrRoot(pointer(l.at)) + ": " + l.what
-		if len(lines) == 0 || lines[len(lines)-1] != line {
-			lines = append(lines, line)
-		}
+	faults := leaves(e)
+	lines := make([]string, len(faults))
+	for i, f := range faults {
+		lines[i] = pointerOrRoot(pointer(f.at)) + ": " + f.what
 	}
-	return lines
+	return slices.Compact(lines)
 }
 
 type located struct {
@@ -163,21 +158,26 @@ type located struct {
 	what string
 }
 
-// leaves collects what is wrong. The branches of anyOf and oneOf are alternatives, not faults, so
-// they become one message.
-func leaves(e *jsonschema.ValidationError, out *[]located) {
+// leaves lists what is wrong, ordered by place and words: the library walks maps in any order, and a verdict is
+// the same each time. The branches of anyOf and oneOf are alternatives, not faults, so they become one message.
+func leaves(e *jsonschema.ValidationError) []located {
+	out := gather(e, nil)
+	slices.SortFunc(out, func(a, b located) int { return cmp.Or(compareLocation(a.at, b.at), cmp.Compare(a.what, b.what)) })
+	return out
+}
+
+func gather(e *jsonschema.ValidationError, out []located) []located {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
-		*out = append(*out, located{e.InstanceLocation, alternatives(e)})
-		return
+		return append(out, located{e.InstanceLocation, alternatives(e)})
 	}
 	if len(e.Causes) == 0 {
-		*out = append(*out, located{e.InstanceLocation, wording(e.ErrorKind)})
-		return
+		return append(out, located{e.InstanceLocation, wording(e.ErrorKind)})
 	}
 	for _, c := range e.Causes {
-		leaves(c, out)
+		out = gather(c, out)
 	}
+	return out
 }
 
 // alternatives says why no branch of an anyOf or oneOf fits.
@@ -187,10 +187,11 @@ func alternatives(e *jsonschema.ValidationError) string {
 	}
 	var whys []string
 	for i, c := range e.Causes {
-		var ls []located
-		leaves(c, &ls)
-		if len(ls) > 0 && i < 4 { // enough to see the pattern in one line
-			whys = append(whys, fmt.Sprintf("form %d: %s %s", i+1, pointerOrRoot(pointer(ls[0].at)), ls[0].what))
+		if i == 4 { // enough to see the pattern in one line
+			break
+		}
+		if faults := leaves(c); len(faults) > 0 {
+			whys = append(whys, fmt.Sprintf("form %d: %s %s", i+1, pointerOrRoot(pointer(faults[0].at)), faults[0].what))
 		}
 	}
 	return fmt.Sprintf("fits none of %d allowed forms (%s)", len(e.Causes), strings.Join(whys, "; "))
@@ -218,8 +219,7 @@ func wording(k jsonschema.ErrorKind) string {
 }
 
 func nounList(one, many string, names []string) string {
-	sorted := append([]string(nil), names...)
-	sort.Strings(sorted)
+	sorted := slices.Sorted(slices.Values(names))
 	for i := range sorted {
 		sorted[i] = brief(sorted[i])
 	}
@@ -264,18 +264,14 @@ func pointer(tokens []string) string {
 	return sb.String()
 }
 
-// lessLocation orders instance locations, array indexes by number.
-func lessLocation(a, b []string) bool {
-	for i := 0; i < len(a) && i < len(b); i++ {
-		if a[i] == b[i] {
-			continue
+// compareLocation orders instance locations, array indexes by number.
+func compareLocation(a, b []string) int {
+	return slices.CompareFunc(a, b, func(x, y string) int {
+		if digits(x) && digits(y) {
+			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 		}
-		if len(a[i]) != len(b[i]) && digits(a[i]) && digits(b[i]) {
-			return len(a[i]) < len(b[i])
-		}
-		return a[i] < b[i]
-	}
-	return len(a) < len(b)
+		return cmp.Compare(x, y)
+	})
 }
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
