@@ -2,7 +2,8 @@ package agent
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ type Metered interface {
 
 // Meter reads the stream of an attempt that runs. It belongs to one goroutine at a time.
 type Meter interface {
-	// Line takes the next line of the stream, whatever it is.
+	// Line takes the next line of the stream, whatever it is. b is valid during the call only.
 	Line(b []byte)
 	// Usage is what the attempt has used at least, as far as its stream says.
 	Usage() cache.Usage
@@ -50,12 +51,8 @@ func (r Registry) Driver(adapter string) (Driver, error) {
 	if d, ok := r[adapter]; ok {
 		return d, nil
 	}
-	names := make([]string, 0, len(r))
-	for name := range r {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return nil, fmt.Errorf("find adapter %q: unknown\nhint: one of %s", adapter, strings.Join(names, ", "))
+	names := strings.Join(slices.Sorted(maps.Keys(r)), ", ")
+	return nil, fmt.Errorf("find adapter %q: unknown\nhint: one of %s", adapter, names)
 }
 
 // Start is what a driver needs to start an agent.

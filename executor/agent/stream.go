@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -27,10 +28,16 @@ func Object(line []byte) ([]byte, bool) {
 	return line, len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}'
 }
 
-// Decode reads a line that looks like one JSON object into v, and reports whether it was one.
+// Decode reads a line that looks like one JSON object into v, and reports whether it was one. A member of another type than
+// v wants stays empty: a program that is newer than its driver is still to be believed about what it spent.
 func Decode(line []byte, v any) bool {
 	b, ok := Object(line)
-	return ok && json.Unmarshal(b, v) == nil
+	if !ok {
+		return false
+	}
+	err := json.Unmarshal(b, v)
+	var member *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &member)
 }
 
 // Prose returns the log without the lines that [Objects] yields: what a program says when it cannot

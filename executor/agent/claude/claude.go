@@ -163,7 +163,7 @@ func (s *stream) class(e agent.Ended) agent.End {
 // limitText knows the notices that come in place of a result, without is_error. They are short and
 // alone; a report about rate limits is not.
 func limitText(result string, e agent.Ended) (agent.End, bool) {
-	const longest = 200 // characters; a notice is one sentence
+	const longest = 200 // bytes; a notice is one sentence
 	if len(result) > longest || strings.Contains(strings.TrimSpace(result), "\n") {
 		return agent.End{}, false
 	}

@@ -54,6 +54,7 @@ func TestOddResults(t *testing.T) {
 		"a later one without money":   good + `{"type":"result","subtype":"success","num_turns":1,"result":"more"}`,
 		"a later one with absurd":     good + `{"type":"result","subtype":"success","result":"more","total_cost_usd":-3}`,
 		"numbers that are none":       `{"type":"result","subtype":"success","num_turns":"two","api_error_status":[],"result":"done","total_cost_usd":5,"usage":{"input_tokens":7,"output_tokens":2,"cache_read_input_tokens":1e999}}`,
+		"members of another type":     `{"type":"result","subtype":"success","errors":{"0":"x"},"stop_reason":{"why":1},"result":"done","total_cost_usd":5,"usage":{"input_tokens":7,"output_tokens":2}}`,
 		"followed by one that is cut": good + `{"type":"result","subtype":"success","result":"mo`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -69,10 +70,11 @@ const exitAuth = 41
 
 // Read reads the document at the end of the log.
 func (Driver) Read(e agent.Ended) agent.End {
-	d, ok := find(e.Log)
+	d, rest, ok := find(e.Log)
 	if !ok {
 		return agent.Unfinished(e)
 	}
+	e.Log = rest // what the model said must not speak for the program
 	end := d.class(e)
 	end.Usage = d.usage()
 	end.Usage.Session = d.Session
@@ -82,25 +84,26 @@ func (Driver) Read(e agent.Ended) agent.End {
 // maxStarts bounds the search for the document from the end of the log.
 const maxStarts = 50
 
-// find decodes the last object that starts a line and is the program's document.
-func find(log []byte) (document, bool) {
+// find decodes the last object that starts a line and is the program's document. rest is the log without it.
+func find(log []byte) (d document, rest []byte, ok bool) {
+	end := len(log)
 	for range maxStarts {
-		at := bytes.LastIndex(log, []byte("\n{"))
+		at := bytes.LastIndex(log[:end], []byte("\n{"))
 		start := at + 1 // 0 when there is no line before it
 		if at < 0 && !bytes.HasPrefix(log, []byte("{")) {
-			return document{}, false
+			break
 		}
 		var d document
-		err := json.NewDecoder(bytes.NewReader(log[start:])).Decode(&d)
-		if err == nil && (d.Response != nil || d.Error != nil || d.Stats != nil) {
-			return d, true
+		dec := json.NewDecoder(bytes.NewReader(log[start:]))
+		if dec.Decode(&d) == nil && (d.Response != nil || d.Error != nil || d.Stats != nil) {
+			return d, slices.Concat(log[:start], log[start+int(dec.InputOffset()):]), true
 		}
 		if at < 0 {
-			return document{}, false
+			break
 		}
-		log = log[:at]
+		end = at
 	}
-	return document{}, false
+	return document{}, nil, false
 }
 
 func (d document) class(e agent.Ended) agent.End {
@@ -131,11 +134,7 @@ func (d document) usage() cache.Usage {
 	if d.Stats == nil {
 		return sum
 	}
-	names := make([]string, 0, len(d.Stats.Models))
-	for name := range d.Stats.Models {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(d.Stats.Models))
 	for i, name := range names {
 		u := d.Stats.Models[name].Tokens.read()
 		if i > 0 {

@@ -33,6 +33,15 @@ func TestStreams(t *testing.T) {
 	})
 }
 
+// What the model wrote about rate limits pauses no account, whatever the program does behind it.
+func TestResponseDoesNotSpeakForTheProgram(t *testing.T) {
+	log := "warning: slow disk\n{\n  \"session_id\": \"s1\",\n  \"response\": \"API Error: Rate limit reached, says the client\"\n}\nError: cannot write the history\n"
+	end := gemini.Driver{}.Read(agent.Ended{Exit: 1, Log: []byte(log)})
+	require.Equal(t, agent.Failed.String(), end.Class.String())
+	require.Equal(t, "exit 1: Error: cannot write the history", end.Message)
+	require.Equal(t, "s1", end.Usage.Session)
+}
+
 func FuzzRead(f *testing.F) { agenttest.Fuzz(f, gemini.Driver{}) }
 
 func TestStart(t *testing.T) {

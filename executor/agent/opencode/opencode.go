@@ -8,7 +8,7 @@
 package opencode
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -140,9 +140,12 @@ func (s *stream) class(e agent.Ended) agent.End {
 func (f *fault) blame(e agent.Ended) agent.End {
 	text := f.Data.Message + "\n" + f.Data.Body
 	end := agent.Blame(text, agent.Status(f.Data.Status), e.Now)
-	end.Message = agent.OneLine(f.Name + ": " + f.Data.Message)
-	if seconds, err := strconv.Atoi(f.Data.Headers["retry-after"]); err == nil && end.Class == agent.RateLimited && end.Wait == 0 {
-		end.Wait = agent.Wait("retry-after: "+strconv.Itoa(seconds), e.Now)
+	words := slices.DeleteFunc([]string{f.Name, f.Data.Message}, func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(words) > 0 {
+		end.Message = agent.OneLine(strings.Join(words, ": "))
+	}
+	if end.Class == agent.RateLimited && end.Wait == 0 {
+		end.Wait = agent.Wait("retry-after: "+f.Data.Headers["retry-after"], e.Now)
 	}
 	return end
 }

@@ -35,6 +35,18 @@ func TestStreams(t *testing.T) {
 	})
 }
 
+// An error without words is said to be one.
+func TestErrorWithoutWords(t *testing.T) {
+	for log, want := range map[string]string{
+		`{"type":"error"}`: "reported an error without words",
+		`{"type":"error","error":{"data":{"message":"no route"}}}`: "no route",
+	} {
+		end := opencode.Driver{}.Read(agent.Ended{Exit: 1, Log: []byte(log)})
+		require.Equal(t, agent.Failed, end.Class)
+		require.Equal(t, want, end.Message)
+	}
+}
+
 func FuzzRead(f *testing.F) { agenttest.Fuzz(f, opencode.Driver{}) }
 
 func TestStart(t *testing.T) {
