@@ -49,6 +49,13 @@ func EscapeLen(s string) int {
 	if len(s) < 2 {
 		return len(s)
 	}
+	if ' ' <= s[1] && s[1] <= '/' { // nF: it chooses a set of characters, as tput sgr0 does; ends with a byte from 0 to ~
+		n := 1 + len(s[1:]) - len(strings.TrimLeft(s[1:], " !\"#$%&'()*+,-./"))
+		if n < len(s) && '0' <= s[n] && s[n] <= '~' {
+			n++
+		}
+		return n
+	}
 	switch s[1] {
 	case '[': // CSI: ends with a byte from @ to ~
 		for i := 2; i < len(s); i++ {

@@ -14,6 +14,7 @@ func TestPlainText(t *testing.T) {
 		"\x1b]0;no end\nthe next line":        "\nthe next line",
 		"a\r\nb\r\n":                          "a\nb\n",
 		"10%\r50%\nnext":                      "50%\nnext",
+		"\x1b[1mbold\x1b(B\x1b[m plain\x1b(":  "bold plain", // tput sgr0
 		"\u009b2J\x9b2J":                      "2J�2J",
 	} {
 		require.Equal(t, want, PlainText(in), "%q", in)
