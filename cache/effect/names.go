@@ -1,7 +1,9 @@
 package effect
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -164,6 +166,24 @@ func Fchmodat(dir int, path string, mode uint32, flags int) error {
 		return err
 	}
 	return unix.Fchmodat(dir, path, mode, flags)
+}
+
+// Replace makes the file at path hold b, mode 0600, in one step: a reader sees what was there before or all of b. It is not synced. The
+// file it grows in lies beside path, its name begins with "." and the name of path and "-", and a crash may leave it.
+func Replace(path string, b []byte) error {
+	f, err := CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = Remove(f.Name())
+	}
+	return err
 }
 
 // WriteFile is os.WriteFile.

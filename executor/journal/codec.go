@@ -55,8 +55,8 @@ func (e *encoder) time(t time.Time) {
 		return
 	}
 	b, err := t.AppendBinary(e.b)
-	if err != nil { // a zone with seconds in its offset, or of a year beyond all calendars
-		b, _ = t.UTC().Truncate(0).AppendBinary(e.b)
+	if err != nil { // a zone more than three weeks from Greenwich, as a damaged file of zones has it
+		b, _ = t.UTC().AppendBinary(e.b)
 	}
 	e.b = b
 	e.b[from] = byte(len(b) - from - 1)

@@ -61,7 +61,8 @@ func Prepare(root string) (string, error) {
 	return dir, nil
 }
 
-// Append writes records, visible at once and durable after Sync.
+// Append writes records in their order, visible at once and durable after Sync. After an error those before the one that
+// could not be written are there.
 func (j *Journal) Append(records ...Record) error {
 	for i := range records {
 		b, err := json.Marshal(&records[i])

@@ -70,11 +70,12 @@ func Acquire(root string, me Holder) (*Lock, error) {
 	if err == nil {
 		err = writeHolder(f, me)
 	}
+	l := &Lock{f: f}
 	if err != nil {
-		_ = f.Close()
+		_ = l.Release()
 		return nil, err
 	}
-	return &Lock{f: f}, nil
+	return l, nil
 }
 
 // copyTime is how long a lock may outlive the process that took it: a program that it was just starting when it was killed

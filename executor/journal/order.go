@@ -42,18 +42,7 @@ func Give(root string, o Order) error {
 	if err != nil {
 		panic("BUG: encode order: " + err.Error())
 	}
-	path := filepath.Join(root, Dir, orderName)
-	f, err := effect.CreateTemp(filepath.Dir(path), "."+orderName+"-*")
-	if err != nil {
-		return fmt.Errorf("tell the build: %w", err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = effect.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = effect.Remove(f.Name())
+	if err := effect.Replace(filepath.Join(root, Dir, orderName), append(b, '\n')); err != nil {
 		return fmt.Errorf("tell the build: %w", err)
 	}
 	return nil

@@ -1,11 +1,12 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,12 +117,8 @@ func (l *Ledger) sorted() []*Entry {
 	for _, e := range l.saved {
 		out = append(out, e)
 	}
-	sort.Slice(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		if a.Address != b.Address {
-			return a.Address < b.Address
-		}
-		return a.Profile+" "+a.Model+" "+a.Pool < b.Profile+" "+b.Model+" "+b.Pool
+	slices.SortFunc(out, func(a, b *Entry) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Pool, b.Pool))
 	})
 	return out
 }
@@ -147,7 +144,10 @@ func claim(dir string) (*recordlog.Writer, error) {
 	return nil, fmt.Errorf("write ledger %s: all of %d logs are being written", dir, maxLogs)
 }
 
-func logName(n int) string { return fmt.Sprintf("%04d.log", n) }
+// logExt ends the name of a log.
+const logExt = ".log"
+
+func logName(n int) string { return fmt.Sprintf("%04d%s", n, logExt) }
 
 // addKnown adds what is known of b to a.
 func addKnown(a *cache.Usage, b cache.Usage) {

@@ -31,7 +31,7 @@ func read(t *testing.T, dir string, f ledger.Filter) []ledger.Entry {
 }
 
 func TestAppendAndRead(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "led[ger")
+	dir := filepath.Join(t.TempDir(), "led[ger\xff")
 	l := ledger.Open(dir)
 	require.NoDirExists(t, dir)
 	require.Empty(t, read(t, dir, ledger.Filter{}))
@@ -139,6 +139,8 @@ func TestAppendSaysWhatIsWrong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.ErrorContains(t, ledger.Open(file).Append(ran("a", "k", 1, cache.OK, 0, nil)), "write ledger")
+	_, _, err := ledger.Read(file, ledger.Filter{})
+	require.ErrorContains(t, err, "read ledger", "an account that cannot be read is not an empty one")
 }
 
 func BenchmarkAppend(b *testing.B) {

@@ -3,9 +3,10 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
-	"sort"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -57,15 +58,17 @@ func (f Filter) may(payload, mark []byte) bool {
 // appended; an attempt that was accounted twice comes once. A ledger that does not exist is empty.
 // lost is how many damaged stretches had to be passed over. It never writes.
 func Read(dir string, f Filter) (entries []Entry, lost int, err error) {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.log"))
-	if err != nil {
+	files, err := os.ReadDir(dir) // in order of their names
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, 0, fmt.Errorf("read ledger: %w", err)
 	}
-	sort.Strings(paths)
 	seen := map[attemptID]bool{}
 	mark := f.mark()
-	for _, path := range paths {
-		tail, err := recordlog.ReadFile(path, func(payload []byte) error {
+	for _, file := range files {
+		if filepath.Ext(file.Name()) != logExt {
+			continue
+		}
+		tail, err := recordlog.ReadFile(filepath.Join(dir, file.Name()), func(payload []byte) error {
 			var e Entry
 			if !f.may(payload, mark) {
 				return nil
@@ -99,17 +102,4 @@ func first(seen map[attemptID]bool, e *Entry) bool {
 	}
 	seen[id] = true
 	return true
-}
-
-// escapeGlob keeps the characters of a directory from meaning something in a glob.
-func escapeGlob(dir string) string {
-	var out []rune
-	for _, r := range dir {
-		switch r {
-		case '*', '?', '[', '\\':
-			out = append(out, '\\')
-		}
-		out = append(out, r)
-	}
-	return string(out)
 }

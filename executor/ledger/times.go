@@ -2,11 +2,9 @@ package ledger
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -76,28 +74,15 @@ func (t *Times) Save(known func(address string) bool) error {
 		return nil
 	}
 	b := []byte(timesMagic)
-	for _, address := range slices.SortedFunc(maps.Keys(t.of), cmp.Compare[string]) {
+	for _, address := range slices.Sorted(maps.Keys(t.of)) {
 		if known(address) {
 			b = strconv.AppendInt(b, t.of[address].Microseconds(), 10)
 			b = append(append(append(b, ' '), address...), '\n')
 		}
 	}
-	if err := t.write(b); err != nil {
+	if err := effect.Replace(t.path, b); err != nil {
 		return fmt.Errorf("write times: %w", err)
 	}
 	t.changed = false
 	return nil
-}
-
-func (t *Times) write(b []byte) error {
-	tmp, err := effect.CreateTemp(filepath.Dir(t.path), ".times-*")
-	if err != nil {
-		return err
-	}
-	defer effect.Remove(tmp.Name())
-	defer tmp.Close()
-	if _, err := tmp.Write(b); err != nil {
-		return err
-	}
-	return effect.Rename(tmp.Name(), t.path)
 }

@@ -19,14 +19,14 @@
 package pause
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sort"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
@@ -96,34 +96,22 @@ func (d Dir) Save(p Pause) error {
 	if err != nil {
 		panic("BUG: a pause does not encode: " + err.Error())
 	}
-	if err := d.replace(p.file(), b); err != nil {
+	err = effect.MkdirAll(string(d), 0o700)
+	if err == nil {
+		err = effect.Replace(d.path(p.Account), b)
+	}
+	if err != nil {
 		return fmt.Errorf("keep the pause of %s: %w", p.Account, err)
 	}
 	return nil
 }
 
-func (d Dir) replace(name string, b []byte) error {
-	if err := effect.MkdirAll(string(d), 0o700); err != nil {
-		return err
-	}
-	f, err := effect.CreateTemp(string(d), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = effect.Rename(f.Name(), filepath.Join(string(d), name))
-	}
-	if err != nil {
-		_ = effect.Remove(f.Name())
-	}
-	return err
-}
+// path is where the pause of an account is kept.
+func (d Dir) path(a Account) string { return filepath.Join(string(d), a.file()) }
 
 // Drop forgets the pause of an account, if there is one.
 func (d Dir) Drop(a Account) error {
-	err := effect.Remove(filepath.Join(string(d), a.file()))
+	err := effect.Remove(d.path(a))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("end the pause of %s: %w", a, err)
 	}
@@ -132,9 +120,14 @@ func (d Dir) Drop(a Account) error {
 
 // Of returns the pause that is kept of an account, also one that has run out.
 func (d Dir) Of(a Account) (Pause, bool) {
-	var p Pause
-	b, err := os.ReadFile(filepath.Join(string(d), a.file()))
-	ok := err == nil && json.Unmarshal(b, &p) == nil && p.Account == a
+	p, ok := read(d.path(a))
+	return p, ok && p.Account == a
+}
+
+// read reads one file of a Dir. One under the name of another account is damaged.
+func read(path string) (p Pause, ok bool) {
+	b, err := os.ReadFile(path)
+	ok = err == nil && json.Unmarshal(b, &p) == nil && p.file() == filepath.Base(path)
 	return p, ok
 }
 
@@ -151,16 +144,10 @@ func (d Dir) All() []Pause {
 	}
 	var out []Pause
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
+		if p, ok := read(filepath.Join(string(d), e.Name())); ok {
+			out = append(out, p)
 		}
-		var p Pause
-		b, err := os.ReadFile(filepath.Join(string(d), e.Name()))
-		if err != nil || json.Unmarshal(b, &p) != nil || p.file() != e.Name() {
-			continue
-		}
-		out = append(out, p)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
+	slices.SortFunc(out, func(p, q Pause) int { return cmp.Compare(p.Account.String(), q.Account.String()) })
 	return out
 }
