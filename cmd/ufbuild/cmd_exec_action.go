@@ -33,7 +33,7 @@ An attempt that has a result already, or that was begun before, is not run again
 nothing is done. Values of secrets and passed variables are not sent: they are taken from
 the environment here, by name. It exits with 0 whenever the build learns what happened,
 whether the task failed or not.`,
-		Example: `  ufbuild exec-action 4fd2…/312 --remote grpc://cache.example:8980`,
+		Example: `  ufbuild exec-action 4fd2…/312 --remote grpc://cache.example:9092`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if f.address == "" {

@@ -81,11 +81,7 @@ func startPeer(t *testing.T, p realServer) string {
 	if _, err := os.Stat(filepath.Join(dir, p.need)); err != nil {
 		t.Skipf("there is no %s; testdata/peers/peers.sh makes it", p.need)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
+	port := freePort(t)
 	cmd := p.start(t, dir, t.TempDir(), port)
 	var said syncBuffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -102,6 +98,17 @@ func startPeer(t *testing.T, p realServer) string {
 		return err == nil
 	}, endless, endless/1000, "the server does not listen: %s", &said)
 	return p.scheme + "://127.0.0.1:" + port
+}
+
+// freePort is a port of loopback that nobody has now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return port
 }
 
 // TestRemotePeers shares results through real servers: two machines, of which the second runs nothing, and the suites of package
