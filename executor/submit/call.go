@@ -3,15 +3,18 @@ package submit
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -42,6 +45,19 @@ func (e *callError) Error() string {
 
 // Unwrap implements the convention of package errors.
 func (e *callError) Unwrap() error { return e.err }
+
+// noJob are the words by which commands say that there is no such job, where they call that an error.
+var noJob = regexp.MustCompile(`(?i)\bno jobs?\b|\b(invalid|unknown) job\b|\bjobs?\b.*\b(not found|does not exist)\b`)
+
+// saysNoJob reports whether the command was answered, and the answer is that the engine has no such job. What a shell says
+// of a program that it cannot find or run is no answer.
+func (e *callError) saysNoJob() bool {
+	var exit *exec.ExitError
+	if errors.As(e.err, &exit) && (exit.ExitCode() == sandbox.ExitNotFound || exit.ExitCode() == sandbox.ExitCannotRun) {
+		return false
+	}
+	return noJob.MatchString(e.said)
+}
 
 // call runs a command of the engine and returns what it printed. With inv it has the variables that a job needs by name.
 func (r *Runner) call(ctx context.Context, words map[string]string, argv []string, input string, inv *executor.Invocation) (string, error) {
@@ -104,8 +120,11 @@ func find(name string, env []string) string {
 	}
 	for _, v := range env {
 		path, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
 		for _, dir := range filepath.SplitList(path) {
-			if p, err := exec.LookPath(filepath.Join(dir, name)); ok && err == nil {
+			if p, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 				return p
 			}
 		}
@@ -117,11 +136,8 @@ func find(name string, env []string) string {
 func named(inv *executor.Invocation) []string {
 	var out []string
 	for _, v := range inv.Env {
-		name, _, _ := strings.Cut(v, "=")
-		for _, want := range inv.ByName {
-			if name == want {
-				out = append(out, v)
-			}
+		if name, _, _ := strings.Cut(v, "="); slices.Contains(inv.ByName, name) {
+			out = append(out, v)
 		}
 	}
 	return out

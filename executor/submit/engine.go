@@ -33,7 +33,8 @@ var Engines = map[string]Engine{
 		Submit: []string{"kubectl", "create", "-f", "-"},
 		Input:  jobManifest,
 		State: []string{"kubectl", "get", "job", "{name}", "--ignore-not-found", "-o",
-			`go-template={{if .status.active}}running{{else if .status.conditions}}{{range .status.conditions}}{{.type}} {{end}}{{else}}pending{{end}}`},
+			// The last condition that holds: Failed comes behind FailureTarget, Complete behind SuccessCriteriaMet.
+			`go-template={{if .status.active}}running{{else}}{{$is := "pending"}}{{range .status.conditions}}{{if eq .status "True"}}{{$is = .type}}{{end}}{{end}}{{$is}}{{end}}`},
 		Cancel: []string{"kubectl", "delete", "job", "{name}", "--ignore-not-found", "--wait=false"},
 		Logs:   []string{"kubectl", "logs", "--follow", "job/{name}"},
 	},

@@ -1,7 +1,12 @@
 package submit
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
 	"testing"
+	"text/template"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,6 +33,48 @@ func TestStatesOfEngines(t *testing.T) {
 		"FailureTarget": running, "something new": running,
 	} {
 		require.Equal(t, want, readState(printed), "%q", printed)
+	}
+}
+
+// TestStatesOfKubernetes reads statuses of jobs as its versions write them.
+func TestStatesOfKubernetes(t *testing.T) {
+	at := slices.IndexFunc(Engines["kubectl"].State, func(a string) bool { return strings.HasPrefix(a, "go-template=") })
+	tmpl := template.Must(template.New("state").Parse(strings.TrimPrefix(Engines["kubectl"].State[at], "go-template=")))
+	for status, want := range map[string]state{
+		`{}`: waiting, `{"active":1}`: running, `{"conditions":[{"type":"Failed","status":"True"}]}`: ended,
+		`{"conditions":[{"type":"FailureTarget","status":"True"}]}`:                                          running,
+		`{"conditions":[{"type":"FailureTarget","status":"True"},{"type":"Failed","status":"True"}]}`:        ended,
+		`{"conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}`: ended,
+		`{"conditions":[{"type":"Suspended","status":"True"}]}`:                                              waiting,
+		`{"conditions":[{"type":"Suspended","status":"False"}]}`:                                             waiting,
+		`{"conditions":[{"type":"Suspended","status":"False"},{"type":"Failed","status":"True"}]}`:           ended,
+	} {
+		var job any
+		require.NoError(t, json.Unmarshal([]byte(`{"status":`+status+`}`), &job))
+		var out strings.Builder
+		require.NoError(t, tmpl.Execute(&out, job))
+		require.Equal(t, want, readState(out.String()), "%s: %s", status, &out)
+	}
+}
+
+// An engine that cannot be asked is asked again: only an answer says that it has no such job.
+func TestAnswersAndFailures(t *testing.T) {
+	for script, want := range map[string]bool{
+		"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1":                true,
+		`echo 'Error from server (NotFound): jobs.batch "uf-a-0123" not found' >&2; exit 1`: true,
+		`echo 'No job(s) with prefix or ID "uf-a-0123" found' >&2; exit 1`:                  true,
+		"echo 'qstat: Unknown Job Id uf-a-0123' >&2; exit 153":                              true,
+		"no-such-program": false,
+		"echo 'job-state: squeue: not found' >&2; exit 127":                                                  false,
+		"echo 'error: context \"prod\" not found' >&2; exit 1":                                               false,
+		"echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1":     false,
+		"echo 'ssh: Could not resolve hostname head: Name or service not known, host not found' >&2; exit 1": false,
+	} {
+		r := New(Options{Environ: os.Environ()})
+		_, err := r.call(t.Context(), nil, []string{"sh", "-c", script}, "", nil)
+		var failed *callError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, want, failed.saysNoJob(), script)
 	}
 }
 

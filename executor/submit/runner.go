@@ -89,7 +89,7 @@ type job struct {
 	words  map[string]string
 	tail   *tail
 	output func([]byte)
-	troubl string // what could not be asked last, so that it is said once
+	told   string // of an engine that could not be asked, so that it is said once
 }
 
 const (
@@ -261,16 +261,10 @@ func elsewhere(err error) error {
 func (j *job) ask(ctx context.Context) (state, error) {
 	out, err := j.r.call(ctx, j.words, j.r.o.Engine.State, "", nil)
 	var failed *callError
-	if errors.As(err, &failed) && saysUnknown(failed.said) {
+	if errors.As(err, &failed) && failed.saysNoJob() {
 		return unknown, nil
 	}
 	return readState(out), err
-}
-
-// saysUnknown recognizes the words by which commands say that there is no such job, where they call that an error.
-func saysUnknown(said string) bool {
-	said = strings.ToLower(said)
-	return strings.Contains(said, "not found") || strings.Contains(said, "no job") || strings.Contains(said, "invalid job id")
 }
 
 // wait waits for the result.
@@ -334,10 +328,10 @@ func (j *job) tell(err error) {
 	if err != nil {
 		text = fmt.Sprintf("waits for %s: %v", j.words["name"], err)
 	}
-	if text != "" && text != j.troubl {
+	if text != "" && text != j.told {
 		j.r.o.Notice(j.inv.Address.String(), text)
 	}
-	j.troubl = text
+	j.told = text
 }
 
 // land takes the result.
