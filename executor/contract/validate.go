@@ -108,7 +108,8 @@ type Process struct {
 }
 
 // Validate implements [Validate]. Whatever the command starts in its process group is killed when
-// it ends, and the directory is removed.
+// it ends, and the directory is removed. When this process is killed the kernel kills the command, but not
+// what the command had started: nothing in an environment of PATH alone tells whose it is.
 func (p Process) Validate(ctx context.Context, spec Spec) (int, string, error) {
 	dir, err := effect.MkdirTemp(p.Scratch, "validate-")
 	if err != nil {
@@ -145,7 +146,8 @@ func (p Process) exec(ctx context.Context, dir string, argv []string) (int, stri
 	cmd.Args = argv
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + p.Path}
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// The signal comes when the thread that starts it ends, and threads of Go that nobody locked end with the process.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = pipeDelay
 	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
 	if err := effect.Do(effect.OpStart, program, cmd.Start); err != nil {

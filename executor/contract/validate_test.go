@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,10 +89,40 @@ func TestProcessStopsWhatHangs(t *testing.T) {
 	require.Contains(t, v.Messages[0], "stopped after 100ms")
 	b, err := os.ReadFile(pids)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { // a killed process takes a moment to be gone on a busy machine
-		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(b)) + "/stat")
-		return err != nil || strings.Contains(string(state), ") Z")
-	}, 30*time.Second, time.Millisecond, "the child was killed too")
+	pid := strings.TrimSpace(string(b)) // a killed process takes a moment to be gone on a busy machine
+	require.Eventually(t, func() bool { return ended(pid) }, 30*time.Second, time.Millisecond, "the child was killed too")
+}
+
+// builderVar makes this test program a builder that validates until it is killed; its value is where the command says its number.
+const builderVar = "CONTRACT_TEST_BUILDER"
+
+func TestCommandDiesWithItsBuilder(t *testing.T) {
+	script := `echo $$ >"$1" && mv "$1" "$1.whole"; exec sleep 300`
+	if said := os.Getenv(builderVar); said != "" {
+		p := contract.Process{Scratch: filepath.Dir(said), Path: os.Getenv("PATH")}
+		_, _, err := p.Validate(context.Background(), contract.Spec{Argv: []string{"sh", "-c", script, "sh", said, "."}})
+		require.NoError(t, err)
+		return
+	}
+	said := filepath.Join(t.TempDir(), "pid")
+	builder := exec.Command(os.Args[0], "-test.run=^TestCommandDiesWithItsBuilder$")
+	builder.Env = append(os.Environ(), builderVar+"="+said)
+	require.NoError(t, builder.Start())
+	pid := ""
+	require.Eventually(t, func() bool {
+		b, err := os.ReadFile(said + ".whole")
+		pid = strings.TrimSpace(string(b))
+		return err == nil
+	}, 30*time.Second, time.Millisecond)
+	require.NoError(t, builder.Process.Kill())
+	require.Error(t, builder.Wait())
+	require.Eventually(t, func() bool { return ended(pid) }, 30*time.Second, time.Millisecond)
+}
+
+// ended reports whether a process is gone, or dead and not waited for.
+func ended(pid string) bool {
+	state, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err != nil || strings.Contains(string(state), ") Z")
 }
 
 func TestTrialThatOnlyAsksWhetherACommandStarts(t *testing.T) {
