@@ -62,13 +62,20 @@ type git struct {
 	env  []string
 }
 
+// ofRepository are the variables by which git's hooks speak of the caller's own repository, as git rev-parse --local-env-vars
+// lists them, without those of its settings.
+var ofRepository = []string{
+	"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_SHALLOW_FILE",
+	"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE",
+}
+
 // command prepares a run of git. No hook, no prompt, and none of what the caller's own repository says.
 func (g *git) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(g.ctx, "git", args...)
+	cmd := exec.CommandContext(g.ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
 	cmd.Dir = g.root
 	cmd.Env = slices.DeleteFunc(slices.Clone(g.env), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_DIR=") || strings.HasPrefix(kv, "GIT_WORK_TREE=") || strings.HasPrefix(kv, "GIT_INDEX_FILE=") ||
-			strings.HasPrefix(kv, "GIT_OBJECT_DIRECTORY=") || strings.HasPrefix(kv, "GIT_ALTERNATE_OBJECT_DIRECTORIES=")
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(ofRepository, name)
 	})
 	cmd.Env = append(cmd.Env, "GIT_DIR="+g.dir, "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1", "LC_ALL=C")
 	return cmd
@@ -88,7 +95,7 @@ func (g *git) run(args ...string) ([]byte, error) {
 // gitError puts what git said into an error.
 func gitError(verb string, err error, said string) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("run git: it is not on PATH\nhint: install git")
+		return errors.New("run git: it is not on PATH\nhint: install git")
 	}
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	if lines[0] == "" {
@@ -167,7 +174,7 @@ func (g *git) store(cas cache.CAS, objects []object) (cache.Tree, error) {
 	if err != nil {
 		return t, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := effect.Do(effect.OpStart, "git", cmd.Start); err != nil {
 		return t, gitError("cat-file", err, "")
 	}
 	out := bufio.NewReader(pipe)

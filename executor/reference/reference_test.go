@@ -23,7 +23,8 @@ import (
 func newFetcher(t *testing.T) (*Fetcher, cache.Store) {
 	t.Helper()
 	store := mem.New("")
-	return &Fetcher{CAS: store, Root: t.TempDir(), Env: os.Environ(), Client: http.DefaultClient, Temp: t.TempDir()}, store
+	hooked := append(os.Environ(), "GIT_DIR=/nowhere", "GIT_COMMON_DIR=/nowhere", "GIT_INDEX_FILE=/nowhere") // as in a hook of a worktree
+	return &Fetcher{CAS: store, Root: t.TempDir(), Env: hooked, Client: http.DefaultClient, Temp: t.TempDir()}, store
 }
 
 // repository makes a repository with two commits and returns its directory and the first of them.

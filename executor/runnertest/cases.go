@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -181,7 +182,7 @@ var processCases = []cased{
 				inv := s.invocation(c)
 				inv.Stdin = []byte(strings.Repeat("x", n))
 				got := s.run(context.Background(), inv)
-				require.Equal(s.t, digits(n), strings.TrimSpace(s.text(got.Log)))
+				require.Equal(s.t, strconv.Itoa(n), strings.TrimSpace(s.text(got.Log)))
 			}
 			inv := s.invocation(cased{name: c.name, script: ":"})
 			inv.Stdin = []byte(strings.Repeat("x", 1<<20))
@@ -370,7 +371,7 @@ var processCases = []cased{
 
 // sleeper returns an invocation of a script in which SECONDS is a time that no other process sleeps.
 func (s *stand) sleeper(c cased) (*executor.Invocation, string) {
-	seconds := "7654." + digits(os.Getpid())
+	seconds := "7654." + strconv.Itoa(os.Getpid())
 	c.script = strings.ReplaceAll(c.script, "SECONDS", seconds)
 	return s.invocation(c), seconds
 }
@@ -386,12 +387,4 @@ func running(arg string) []string {
 		}
 	}
 	return out
-}
-
-// digits prints a number as wc does.
-func digits(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return digits(n/10) + digits(n%10)
 }

@@ -71,10 +71,10 @@ type stand struct {
 	runner executor.Runner
 	store  cache.Store
 	root   string
-	n      int
-	// elsewhere says that another machine runs it
-	elsewhere bool
-	out       strings.Builder
+	n      int // invocations so far
+
+	elsewhere bool            // another machine runs it
+	out       strings.Builder // what run was handed of the log
 }
 
 // invocation returns a plain invocation of a script.
@@ -88,7 +88,7 @@ func (s *stand) invocation(c cased) *executor.Invocation {
 	}
 }
 
-// forceRemove removes a directory with mounts in it.
+// forceRemove removes a directory also where a task left directories that cannot be written.
 func forceRemove(dir string) {
 	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
