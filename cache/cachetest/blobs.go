@@ -56,12 +56,14 @@ func blobsComeBack(t *testing.T, h Hooks) {
 
 func failingReader(t *testing.T, h Hooks) {
 	s := h.open(t)
-	broken := errors.New("broken")
-	for _, n := range sizes {
-		b := noise(n)
-		_, err := s.Put(io.MultiReader(bytes.NewReader(b), iotest.ErrReader(broken)))
-		require.ErrorIs(t, err, broken)
-		requireGone(t, s, digest.Of(b))
+	// The second is what a connection says that broke, and a compressed stream that was cut.
+	for _, broken := range []error{errors.New("broken"), io.ErrUnexpectedEOF, fmt.Errorf("behind a proxy: %w", io.EOF)} {
+		for _, n := range sizes {
+			b := noise(n)
+			_, err := s.Put(io.MultiReader(bytes.NewReader(b), iotest.ErrReader(broken)))
+			require.ErrorIs(t, err, broken)
+			requireGone(t, s, digest.Of(b))
+		}
 	}
 }
 

@@ -39,9 +39,10 @@ func Of(b []byte) Digest {
 // FromReader returns the digest of everything r yields. The error is that of r, unwrapped.
 func FromReader(r io.Reader) (Digest, error) {
 	h := NewHasher()
-	// One megabyte keeps BLAKE3 in its widest SIMD path; io.Copy's 32 KiB does not.
-	_, err := io.CopyBuffer(h, struct{ io.Reader }{r}, make([]byte, 1<<20))
-	if err != nil {
+	// A stretch keeps BLAKE3 in its widest SIMD path; io.Copy's 32 KiB does not.
+	buf := stretchPool.Get().(*[stretch]byte)
+	defer stretchPool.Put(buf)
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{r}, buf[:]); err != nil {
 		return Digest{}, err
 	}
 	return h.Digest(), nil
@@ -69,8 +70,8 @@ func (d Digest) Append(b []byte) []byte {
 	return strconv.AppendInt(b, d.Size, 10)
 }
 
-// Short is the beginning of the sum, for people.
-func (d Digest) Short() string { return "b3:" + d.Hex()[:12] }
+// Short is the beginning of the sum, for people; Parse does not read it.
+func (d Digest) Short() string { return prefix + d.Hex()[:12] }
 
 // Hex returns the sum alone in 64 lower-case hex digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.Sum[:]) }

@@ -89,17 +89,20 @@ const stretch = 16 * partLen
 var stretchPool = sync.Pool{New: func() any { return new([stretch]byte) }}
 
 // Copy copies r to w and returns the digest of what was copied. Of more than a mebibyte each stretch is hashed by as many goroutines
-// as there are processors while it is written, in memory of 1 MiB and 32 bytes for every 64 KiB of content.
+// as there are processors while it is written, in memory of 1 MiB and 32 bytes for every 64 KiB of content. The error is that of r
+// or of w, unwrapped; what was written before it must not be used.
 func Copy(w io.Writer, r io.Reader) (Digest, error) {
 	buf := stretchPool.Get().(*[stretch]byte)
 	defer stretchPool.Put(buf)
-	n, err := readStretch(r, buf[:])
+	n, err := Fill(r, buf[:])
 	if err != nil {
 		return Digest{}, err
 	}
 	if n < stretch {
-		_, err := w.Write(buf[:n])
-		return Of(buf[:n]), err
+		if _, err := w.Write(buf[:n]); err != nil {
+			return Digest{}, err
+		}
+		return Of(buf[:n]), nil
 	}
 	var parts []cv
 	size := int64(0)
@@ -113,7 +116,7 @@ func Copy(w io.Writer, r io.Reader) (Digest, error) {
 			return Digest{}, err
 		}
 		size += int64(n)
-		if n, err = readStretch(r, buf[:]); err != nil {
+		if n, err = Fill(r, buf[:]); err != nil {
 			return Digest{}, err
 		}
 	}
@@ -140,13 +143,21 @@ func hashStretch(b []byte, parts []cv, at int) (wait func()) {
 	return wg.Wait
 }
 
-// readStretch fills b, or as much of it as r has.
-func readStretch(r io.Reader, b []byte) (int, error) {
-	n, err := io.ReadFull(r, b)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
+// Fill reads r until b is full or r ends, and returns how many bytes it read. An error is always r's own: io.ReadFull says
+// io.ErrUnexpectedEOF of an early end, which is just what a connection that broke and a compressed stream that was cut say.
+func Fill(r io.Reader, b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		k, err := r.Read(b[n:])
+		n += k
+		if err == io.EOF { // a wrapped one is an error that speaks of an end
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
 	}
-	return n, err
+	return n, nil
 }
 
 // readAt fills b.

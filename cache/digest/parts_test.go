@@ -3,6 +3,7 @@ package digest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -148,11 +149,15 @@ func TestCopy(t *testing.T) {
 		require.True(t, bytes.Equal(b, to.Bytes()), size)
 	}
 	bad := errors.New("bad")
-	_, err := Copy(io.Discard, io.MultiReader(bytes.NewReader(noise(stretch+7)), iotest.ErrReader(bad)))
-	require.ErrorIs(t, err, bad)
+	for _, failure := range []error{bad, io.ErrUnexpectedEOF, fmt.Errorf("behind a proxy: %w", io.EOF)} {
+		for _, size := range []int{7, stretch, stretch + 7} { // what a broken connection says is no end
+			_, err := Copy(io.Discard, io.MultiReader(bytes.NewReader(noise(size)), iotest.ErrReader(failure)))
+			require.ErrorIs(t, err, failure, size)
+		}
+	}
 	r, w := io.Pipe()
 	require.NoError(t, r.CloseWithError(bad))
-	_, err = Copy(w, bytes.NewReader(noise(2*stretch)))
+	_, err := Copy(w, bytes.NewReader(noise(2*stretch)))
 	require.ErrorIs(t, err, bad)
 }
 

@@ -19,12 +19,12 @@ var frames = sync.Pool{New: func() any { b := make([]byte, headerLen+smallBlob+1
 func (s *Store) Put(r io.Reader) (digest.Digest, error) {
 	frame := frames.Get().(*[]byte)
 	defer frames.Put(frame)
-	n, err := io.ReadFull(r, (*frame)[headerLen:])
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return s.putSmall((*frame)[:headerLen+n+1])
-	case err != nil:
+	n, err := digest.Fill(r, (*frame)[headerLen:])
+	if err != nil {
 		return digest.Digest{}, fmt.Errorf("put blob: %w", err)
+	}
+	if n <= smallBlob {
+		return s.putSmall((*frame)[:headerLen+n+1])
 	}
 	return s.putLarge((*frame)[headerLen:], r)
 }

@@ -183,24 +183,23 @@ type verified struct {
 // peek reads the first bytes, so that what is missing is known before anything is handed out.
 func (v *verified) peek() error {
 	buf := make([]byte, 4<<10)
-	n, err := io.ReadFull(v.r, buf)
+	n, err := digest.Fill(v.r, buf)
 	v.head = buf[:n]
 	_, _ = v.h.Write(v.head) // never fails
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == nil && n < len(buf) {
 		err = io.EOF
 	}
-	v.err = v.name(err)
-	if v.err != nil && !errors.Is(v.err, io.EOF) {
-		return v.err
+	if v.err = v.name(err); v.err == io.EOF {
+		return nil
 	}
-	return nil
+	return v.err
 }
 
-// name turns an error of the remote into that of a store.
+// name turns an error of the remote into that of a store. A wrapped io.EOF is no end: a connection that broke has one.
 func (v *verified) name(err error) error {
 	var corrupt *CorruptError
 	switch {
-	case errors.Is(err, io.EOF):
+	case err == io.EOF:
 		if have := v.h.Digest(); have != v.want {
 			return cache.ErrCorrupt{Digest: v.want, Detail: "the remote sent " + have.String()}
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -225,6 +226,30 @@ func TestNoPairIsBelieved(t *testing.T) {
 	ok, err = there.Has(digest.Of([]byte("findings")))
 	require.NoError(t, err)
 	require.False(t, ok)
+}
+
+// TestBrokenConnectionIsNoPoison: bytes that end early are trouble with the connection, not other bytes, and nothing of them is stored.
+func TestBrokenConnectionIsNoPoison(t *testing.T) {
+	s := remotetest.StartHTTP(t)
+	k := cache.KeyOf([]byte("m"))
+	here, there := local(t), local(t)
+	c := closing(t, openCache(t, s.URL, remote.CacheOptions{}))
+	require.NoError(t, c.Publish(t.Context(), simple(t, here, k), here))
+	e, ok, err := c.Lookup(t.Context(), k)
+	require.NoError(t, err)
+	require.True(t, ok)
+	for after, want := range map[int]error{0: io.EOF, 4: io.ErrUnexpectedEOF} {
+		s.Cut(after)
+		err = c.Take(t.Context(), e, there)
+		require.ErrorIs(t, err, want)
+		require.NotErrorIs(t, err, cache.ErrPoisoned)
+		ok, err = there.Has(digest.Of([]byte("findings")[:after]))
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, err = c.Open(digest.Of([]byte("findings")))
+		require.ErrorIs(t, err, want)
+		require.False(t, cache.IsCorrupt(err))
+	}
 }
 
 func TestSumsComeBack(t *testing.T) {

@@ -105,10 +105,7 @@ func (s *Sums) of(d digest.Digest, open func() (io.ReadCloser, error)) (Digest, 
 // those: their digest tells.
 func readSized(r io.Reader, size int64) ([]byte, error) {
 	b := make([]byte, size+1)
-	n, err := io.ReadFull(r, b)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
+	n, err := digest.Fill(r, b)
 	return b[:n], err
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ type HTTP struct {
 	files  map[string][]byte
 	heard  []byte
 	status int
+	cut    *int // see Cut
 }
 
 // StartHTTP runs one until the test ends.
@@ -53,6 +55,13 @@ func (h *HTTP) Answer(status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.status = status
+}
+
+// Cut makes it break the connection after so many bytes of every blob that is read; before the answer begins where that is none.
+func (h *HTTP) Cut(after int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cut = &after
 }
 
 // Heard returns everything that was sent to it.
@@ -107,6 +116,14 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		w.WriteHeader(http.StatusNotFound)
 	case r.Method == http.MethodGet:
+		if h.cut != nil && strings.Contains(r.URL.Path, "/cas/") {
+			if n := min(*h.cut, len(b)); n > 0 {
+				w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+				_, _ = w.Write(b[:n])
+				_ = http.NewResponseController(w).Flush() // the client may be gone
+			}
+			panic(http.ErrAbortHandler)
+		}
 		_, _ = w.Write(b) // the client may be gone
 	}
 }
