@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -264,7 +265,7 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 	var open *Elsewhere
 	if errors.As(err, &open) {
 		b.reap(at)
-		m.err = err
+		m.err = fmt.Errorf("%w\nhint: it may go on there: the next build waits for it, and `ufbuild retry %s` gives it up", err, at.Address)
 		return m
 	}
 	at.State, at.Outcome, at.Message, at.EndedAt = cache.Ended, cache.Infra, err.Error(), b.Now()

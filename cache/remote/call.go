@@ -118,11 +118,18 @@ func codeOf(err error) codes.Code {
 	return codes.Unknown
 }
 
-// WatchOperation returns a context that ends when kick was not called for so long that the server may have forgotten who waits. stop
+// WatchOperation returns a context that ends when kick was not called for so long that the server may have forgotten who waits. One
+// that was asked about an operation it named has to answer at once, so the first call is due within the client's timeout. stop
 // ends the watch.
-func (c *Client) WatchOperation(ctx context.Context) (watched context.Context, kick, stop func()) {
-	return watch(ctx, c.opts.Silence)
+func (c *Client) WatchOperation(ctx context.Context, named bool) (watched context.Context, kick, stop func()) {
+	if named {
+		return watch(ctx, c.opts.Timeout, c.opts.Silence)
+	}
+	return watch(ctx, c.opts.Silence, c.opts.Silence)
 }
+
+// Timeout is how long a call, or an answer about an operation, is waited for.
+func (c *Client) Timeout() time.Duration { return c.opts.Timeout }
 
 // Quiet reports whether a watched context ended because nobody called kick.
 func Quiet(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errNoAnswer) }
@@ -143,13 +150,14 @@ func paced(kick func()) func(n int) {
 
 // watch returns a context that ends when kick was not called for the client's timeout. stop ends the watch.
 func (c *Client) watch(ctx context.Context) (watched context.Context, kick, stop func()) {
-	return watch(ctx, c.opts.Timeout)
+	return watch(ctx, c.opts.Timeout, c.opts.Timeout)
 }
 
-func watch(ctx context.Context, limit time.Duration) (watched context.Context, kick, stop func()) {
+// watch waits for the first call of kick and for each further one.
+func watch(ctx context.Context, first, further time.Duration) (watched context.Context, kick, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := time.AfterFunc(limit, func() { cancel(errNoAnswer) })
-	return ctx, func() { t.Reset(limit) }, func() {
+	t := time.AfterFunc(first, func() { cancel(errNoAnswer) })
+	return ctx, func() { t.Reset(further) }, func() {
 		t.Stop()
 		cancel(nil)
 	}

@@ -105,7 +105,7 @@ func TestServerThatAnswersIsNotGivenUp(t *testing.T) {
 	tr.w.Bend = func(_ int, b *workertest.Behaviour) {
 		b.BreakFirst = true
 		b.Breaks = func(n int) {
-			if n == 3*patience {
+			if n == 120 { // more than would be borne of one that says nothing
 				require.NoError(t, os.WriteFile(fifo, []byte("go on\n"), 0))
 			}
 		}
@@ -113,6 +113,30 @@ func TestServerThatAnswersIsNotGivenUp(t *testing.T) {
 	c, err := tr.run()
 	require.NoError(t, err)
 	require.True(t, c.Outputs[0].Exists)
+	require.Equal(t, 1, tr.w.Asked())
+}
+
+// TestServerThatIsAwayIsGivenUp: who waits is told at once, and after a while the attempt is left open for a later build.
+func TestServerThatIsAwayIsGivenUp(t *testing.T) {
+	tr := newTrial(t, "sleep 60; echo x > out")
+	var waited time.Duration
+	tr.runner.After = func(d time.Duration) <-chan time.Time {
+		waited += d
+		now := make(chan time.Time, 1)
+		now <- time.Now()
+		return now
+	}
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) {
+		b.BreakFirst = true
+		b.Breaks = func(int) { go tr.w.Crash(true) }
+	}
+	_, err := tr.run()
+	var open *executor.Elsewhere
+	require.ErrorAs(t, err, &open)
+	require.ErrorContains(t, err, "wait for farm, which has not answered for 10m")
+	require.InDelta(t, patience.Seconds(), waited.Seconds(), 2*lastWait.Seconds())
+	require.NotEmpty(t, tr.notices)
+	require.Contains(t, tr.notices[0], "waits for farm, which is asked again: ")
 	require.Equal(t, 1, tr.w.Asked())
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -125,11 +124,8 @@ func (o *over) hasMode(at string) bool {
 
 // fetch downloads files, each blob once.
 func (o *over) fetch(paths map[remote.Digest][]string) error {
-	var mu sync.Mutex
 	err := o.p.client.Read(o.ctx, slices.Collect(maps.Keys(paths)), func(d remote.Digest, r io.Reader) error {
-		mu.Lock()
 		at := paths[d]
-		mu.Unlock()
 		if err := o.write(at[0], r); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ var _ executor.Runner = (*Runner)(nil)
 const (
 	firstWait = 200 * time.Millisecond
 	lastWait  = 15 * time.Second
-	patience  = 40 // looks at a server that does not answer, before the attempt is left to a later build: 9 minutes
+	patience  = 10 * time.Minute // without any answer; then the attempt is left to a later build
 )
 
 // Run implements executor.Runner.
@@ -106,6 +106,7 @@ type execution struct {
 	worker string
 	again  int // times that the server began anew
 	resent bool
+	told   string // of a server that does not answer, so that it is said once
 	log    logStream
 }
 
@@ -154,12 +155,14 @@ func (e *execution) follow() (cache.Captured, error) {
 	if e.p.result != nil {
 		return e.land("")
 	}
-	wait, silent, hasty := firstWait, 0, false
+	wait, away, hasty := firstWait, time.Duration(0), false
 	for {
 		before := e.name
 		resp, heard, err := e.stream()
 		if heard { // it answers, however often its streams break
-			wait, silent = firstWait, 0
+			wait, away, e.told = firstWait, 0, ""
+		} else if errors.Is(err, errSilent) {
+			away += e.p.client.Timeout()
 		}
 		switch {
 		case e.ctx.Err() != nil:
@@ -173,27 +176,42 @@ func (e *execution) follow() (cache.Captured, error) {
 		case status.Code(err) == codes.NotFound && e.name != "":
 			return e.forgotten(err)
 		default: // broken: taken up again at once, since a server forgets what nobody waits for
-			if silent++; silent > patience {
-				return cache.Captured{}, &executor.Elsewhere{Err: fmt.Errorf("wait for %s: %w", e.r.Name, err)}
+			if away >= patience {
+				return cache.Captured{}, &executor.Elsewhere{Err: fmt.Errorf("wait for %s, which has not answered for %s: %w", e.r.Name, away.Round(time.Second), err)}
 			}
 			if hasty = !hasty; hasty {
 				continue
 			}
 		}
 		hasty = false
+		if !heard {
+			e.tell(err)
+		}
 		select {
 		case <-e.ctx.Done():
 			return e.cancel(), nil
 		case <-e.r.After(wait):
+			away += wait
 			wait = min(2*wait, lastWait)
 		}
 	}
 }
 
+// tell says once why the attempt waits for its server.
+func (e *execution) tell(err error) {
+	if text := fmt.Sprintf("waits for %s, which is asked again: %v", e.r.Name, err); text != e.told {
+		e.told = text
+		e.r.notice(e.p.inv, "%s", text)
+	}
+}
+
+// errSilent ends a stream on which nothing comes any more.
+var errSilent = status.Error(codes.Unavailable, "the server says nothing")
+
 // stream asks for the operation, or waits for the one that has a name, and reads until it is done or the stream breaks, or says
 // nothing for so long that it counts as broken. heard is whether it said anything.
 func (e *execution) stream() (resp *repb.ExecuteResponse, heard bool, err error) {
-	ctx, kick, stop := e.p.client.WatchOperation(e.p.labelled(e.ctx))
+	ctx, kick, stop := e.p.client.WatchOperation(e.p.labelled(e.ctx), e.name != "")
 	defer stop()
 	var s messages
 	if e.name == "" {
@@ -217,7 +235,7 @@ func (e *execution) stream() (resp *repb.ExecuteResponse, heard bool, err error)
 	case errors.Is(err, io.EOF):
 		err = status.Error(codes.Unavailable, "the server ended the stream before the operation")
 	case remote.Quiet(ctx):
-		err = status.Error(codes.Unavailable, "the server says nothing")
+		err = errSilent
 	}
 	return nil, heard, err
 }

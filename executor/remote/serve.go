@@ -56,11 +56,11 @@ func (s *Served) Serve(ctx context.Context, action remote.Digest) error {
 	if err != nil {
 		return err
 	}
-	if err := leaveWord(ctx, s.Client, action, s.Host+" "+s.Now().UTC().Format(time.RFC3339)); err != nil {
-		return err
-	}
 	inv, id, err := s.invocation(a, cmd, root)
 	if err != nil {
+		return err
+	}
+	if err := leaveWord(ctx, s.Client, action, s.Host+" "+s.Now().UTC().Format(time.RFC3339)); err != nil {
 		return err
 	}
 	start := s.Now()

@@ -99,7 +99,7 @@ func (w *Worker) Crash(machine bool) {
 // Executed returns how often an action was really executed.
 func (w *Worker) Executed() int { return w.read(&w.executed) }
 
-// Asked returns how often Execute was called; Waited the same of WaitExecution.
+// Asked returns how often Execute was called.
 func (w *Worker) Asked() int { return w.read(&w.asked) }
 
 // Waited returns how often WaitExecution was called.
