@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
+	"golang.org/x/mod/modfile"
 )
 
 // ciCampaign has a prompt that costs money and a command that reads it.
@@ -112,7 +113,11 @@ func TestGitHubWorkflow(t *testing.T) {
 	ran, cached := 0, false
 	for _, step := range doc.Jobs["campaign"].Steps {
 		cached = cached || strings.HasPrefix(step.Uses, "actions/cache/")
-		if step.Run == "" || step.Name == "Install" {
+		if step.Run == "" {
+			continue
+		}
+		if step.Name == "Install" {
+			ciInstalls(t, step.Run)
 			continue
 		}
 		env := environ
@@ -133,9 +138,13 @@ func TestGitHubWorkflow(t *testing.T) {
 // TestGitLabJob runs the shell of docs/ci/gitlab.yml in a merge request, with and without a token.
 func TestGitLabJob(t *testing.T) {
 	dir, environ := ciRepository(t)
-	var doc map[string]struct{ Script []string }
+	var doc map[string]struct {
+		Before []string `yaml:"before_script"`
+		Script []string
+	}
 	ciFile(t, "gitlab.yml", &doc)
 	require.Len(t, doc["campaign"].Script, 4)
+	ciInstalls(t, strings.Join(doc["campaign"].Before, ""))
 	script := strings.Join(doc["campaign"].Script, "\n")
 	environ = append(environ, "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", "CI_API_V4_URL=https://gitlab.invalid/api/v4", "CI_PROJECT_ID=1", "CI_MERGE_REQUEST_IID=2")
 	require.Contains(t, ciRun(t, dir, environ, script), "$1.50")
@@ -154,4 +163,57 @@ ufbuild -C "$CAMPAIGN" check --format sarif > campaign.sarif || test $? = 1
 ! ufbuild -C "$CAMPAIGN" check -W error --format github > said.txt
 grep -q '^::error file=campaign.hcl,line=14' said.txt
 grep -q UF2002 campaign.sarif`)
+}
+
+// ciInstalls wants a line that installs this program, by the path that its sources have in this module. The network is not asked.
+func ciInstalls(t *testing.T, line string) {
+	t.Helper()
+	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	require.NoError(t, err)
+	require.Equal(t, "go install "+modfile.ModulePath(mod)+"/cmd/ufbuild@latest", line)
+}
+
+// TestShortestWorkflow runs the shell of the workflow in docs/how-to/check-in-ci.md, and finds in docs/ci/README.md the key that
+// github.yml restores.
+func TestShortestWorkflow(t *testing.T) {
+	dir, environ := ciRepository(t)
+	pages := docPages(t)
+	type step struct {
+		Run  string
+		With map[string]string
+	}
+	var flow struct {
+		Jobs map[string]struct{ Steps []step }
+	}
+	yamlBlock(t, pages["docs/how-to/check-in-ci.md"], &flow)
+	ran := 0
+	for _, s := range flow.Jobs["campaign"].Steps {
+		switch {
+		case strings.HasPrefix(s.Run, "go install "):
+			ciInstalls(t, s.Run)
+		case s.Run != "":
+			ciRun(t, dir, environ, s.Run)
+			ran++
+		}
+	}
+	require.Equal(t, 2, ran)
+	var save []step
+	yamlBlock(t, pages["docs/ci/README.md"], &save)
+	flow.Jobs = nil
+	ciFile(t, "github.yml", &flow)
+	require.Contains(t, flow.Jobs["campaign"].Steps, step{With: map[string]string{
+		"path": save[0].With["path"], "key": save[0].With["key"], "restore-keys": "ufbuild-store-",
+	}})
+}
+
+// yamlBlock reads the one block of YAML of a page.
+func yamlBlock(t *testing.T, page string, doc any) {
+	t.Helper()
+	for _, b := range docBlocks(page) {
+		if b.info == "yaml" {
+			require.NoError(t, yaml.Unmarshal([]byte(b.text), doc))
+			return
+		}
+	}
+	t.Fatal("the page has no YAML")
 }

@@ -23,12 +23,16 @@ import (
 // The pages hold blocks that this file runs. A block that opens with
 //
 //	```sh run            is a script of sh -e; "sh run exit 2" wants that exit code
+//	```sh run in a clone                runs in a copy of the sources of this repository
+//	```sh run on another machine        has a store of its own
+//	```sh run beside a build            runs beside one; its lines with -f follow it until it ends
+//	```sh run until Ctrl-C              is a verb that goes on; a client of it has what it wants and types Ctrl-C
 //	```text prints       is what the script above it prints, stdout and stderr as they come
 //	```text prints in any order
 //
 // All blocks of a page run one after another, in one directory and with one home. What differs from run
 // to run (times, ids, digests) is compared as such; "…" stands for anything, on a line of its own for any
-// lines.
+// lines. What a page needs around it is in [grounds].
 
 // docBlock is a fenced block of a page.
 type docBlock struct {
@@ -106,19 +110,7 @@ func TestPages(t *testing.T) {
 // unrun are the shell blocks of pages written by hand that no page's run can hold, by their first line, and why.
 // A block that is not here is run.
 var unrun = map[string]string{
-	"cd docs/editors/vscode": "TestVSCodeExtension starts the client",
-	"cd examples/audit":      "TestLayoutChangesNoKey builds it; compiling its agent takes half a minute",
-	"cd examples/gofuzz":     "TestGofuzzBuilds builds it, with less fuzzing",
-	"go build -o bin/ufbuild ./cmd/ufbuild       # 144 s here, once; seconds where Go has compiled the libraries before": "needs a clone",
-	"go install ./cmd/ufbuild                    # into $(go env GOPATH)/bin":                                            "needs a clone",
-	"go run ./cmd/ufbuild -C examples/audit build":                                                                       "TestLayoutChangesNoKey builds it",
 	"go test ./...": "it is what runs this test",
-	"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 ufbuild build":                                      "needs a collector; TestOTLP has one",
-	"sbatch --parsable --job-name={name} --comment={task} --output={log} --time={minutes} --no-requeue \\": "TestAuditElsewhere has a real Slurm",
-	"ufbuild build discovery --budget 5":                                                                   "starts agents that cost money",
-	"ufbuild status":                                                                                       "is about a build that runs; the scripts log-follow and pause have one",
-	"ufbuild ui":                                                                                           "serves until it is stopped; TestPageStaysUpToDate talks to it",
-	"UFBUILD_SIMULATION=1 go test ./executor -run TestTenThousand -v":                                      "takes minutes; the usual tests run it smaller",
 }
 
 // TestShellBlocksAreRun wants every shell block of a page to be run, or to say here why it is not. Those of the
@@ -146,78 +138,144 @@ func TestShellBlocksAreRun(t *testing.T) {
 	}
 }
 
-// pageRemote is the address of a server in pages.
+// pageRemote is the address of a server in pages and examples.
 const pageRemote = "grpc://cache.example:9092"
+
+// pageRun runs the scripts of one page.
+type pageRun struct {
+	t       *testing.T
+	home    string
+	dir     string // where the script before ended
+	store   string // "" is that of the home
+	ground  ground
+	here    *strings.Replacer // from what a page says to what there is
+	printed string            // by the script before
+}
 
 // runPage runs the scripts of a page and compares what they print. The page of an example has a copy of it.
 func runPage(t *testing.T, page string, blocks []docBlock) {
-	scratch := t.TempDir()
-	dir := filepath.Join(scratch, "work")
-	require.NoError(t, os.Mkdir(dir, 0o755))
+	home := t.TempDir()
+	p := &pageRun{t: t, home: home, dir: filepath.Join(home, "work")}
+	require.NoError(t, os.Mkdir(p.dir, 0o755))
 	if example := path.Dir(page); path.Dir(example) == "examples" {
-		copied := filepath.Join(dir, filepath.FromSlash(example))
+		copied := filepath.Join(p.dir, filepath.FromSlash(example))
 		require.NoError(t, os.CopyFS(copied, os.DirFS(filepath.Join("..", "..", filepath.FromSlash(example)))))
 		for _, made := range []string{"out", ".ufbuild"} {
 			require.NoError(t, os.RemoveAll(filepath.Join(copied, made)))
 		}
 	}
-	printed := ""
-	cacheAt := pageRemote // a page that names it has a server there
+	if make := grounds[page]; make != nil {
+		p.ground = make(t, home)
+	}
 	if slices.ContainsFunc(blocks, func(b docBlock) bool { return strings.Contains(b.text, pageRemote) }) {
-		cacheAt = remotetest.Start(t, remotetest.Options{}).URL()
+		p.ground.here = append(p.ground.here, pageRemote, remotetest.Start(t, remotetest.Options{}).URL())
+	}
+	p.here = strings.NewReplacer(p.ground.here...)
+	if p.ground.setup != "" {
+		said, code := p.script(p.ground.setup)
+		require.Zero(t, code, said)
 	}
 	for _, b := range blocks {
-		kind, rest, _ := strings.Cut(b.info, " ")
-		switch {
-		case kind == "sh" && strings.HasPrefix(rest, "run"):
-			want := "0"
-			if code, ok := strings.CutPrefix(rest, "run exit "); ok {
-				want = code
-			}
-			if _, err := exec.LookPath("openssl"); err != nil && strings.Contains(b.text, "openssl ") {
-				t.Skipf("line %d: there is no openssl, which it runs", b.line)
-			}
-			var code int
-			printed, code = runBlock(t, scratch, &dir, strings.ReplaceAll(b.text, pageRemote, cacheAt))
-			printed = strings.ReplaceAll(printed, cacheAt, pageRemote)
-			require.Equal(t, want, fmt.Sprint(code), "line %d: exit code; it printed:\n%s", b.line, printed)
-		case kind == "text" && rest == "prints":
-			require.Regexp(t, printedPattern(b.text), plainOutput(printed), "line %d: it printed:\n%s", b.line, printed)
-		case kind == "text" && rest == "prints in any order":
-			require.Equal(t, sortedLines(b.text), sortedLines(printed), "line %d: it printed:\n%s", b.line, printed)
-		default:
-			require.NotContains(t, rest, "run", "line %d: the mark is not known", b.line)
-			require.NotContains(t, rest, "prints", "line %d: the mark is not known", b.line)
-		}
+		p.block(b)
 	}
+	if p.ground.after != nil {
+		p.ground.after(t)
+	}
+}
+
+// block runs a script, or compares what the one before printed.
+func (p *pageRun) block(b docBlock) {
+	kind, rest, _ := strings.Cut(b.info, " ")
+	switch {
+	case kind == "sh" && strings.HasPrefix(rest, "run"):
+		if _, err := exec.LookPath("openssl"); err != nil && strings.Contains(b.text, "openssl ") {
+			p.t.Skipf("line %d: there is no openssl, which it runs", b.line)
+		}
+		how, want, coded := strings.Cut(rest, " exit ")
+		if !coded {
+			want = "0"
+		}
+		code := p.run(b, how)
+		require.Equal(p.t, want, fmt.Sprint(code), "line %d: exit code; it printed:\n%s", b.line, p.printed)
+	case kind == "text" && rest == "prints":
+		require.Regexp(p.t, printedPattern(b.text), plainOutput(p.printed), "line %d: it printed:\n%s", b.line, p.printed)
+	case kind == "text" && rest == "prints in any order":
+		require.Equal(p.t, sortedLines(b.text), sortedLines(p.printed), "line %d: it printed:\n%s", b.line, p.printed)
+	default:
+		require.NotContains(p.t, rest, "run", "line %d: the mark is not known", b.line)
+		require.NotContains(p.t, rest, "prints", "line %d: the mark is not known", b.line)
+	}
+}
+
+// run runs the script of a block in the way that its mark asks for.
+func (p *pageRun) run(b docBlock, how string) (code int) {
+	script := p.here.Replace(b.text)
+	switch how {
+	case "run":
+	case "run in a clone":
+		if testing.Short() {
+			p.t.Skipf("line %d: it compiles the program", b.line)
+		}
+		defer func(dir string) { p.dir = dir }(p.dir)
+		p.dir = p.clone()
+	case "run on another machine":
+		p.store = filepath.Join(p.t.TempDir(), "store")
+	case "run beside a build":
+		script = besideABuild(script)
+	case "run until Ctrl-C":
+		ctx, cancel := context.WithTimeout(p.t.Context(), blockLimit)
+		defer cancel()
+		cmd := p.command(ctx, "exec "+script) // a shell between would die of Ctrl-C
+		p.printed, code = runEndless(p.t, cmd, strings.TrimSpace(script))
+		require.Equal(p.t, exitSIGINT, code, p.printed)
+		return 0
+	default:
+		p.t.Fatalf("line %d: the mark %q is not known", b.line, how)
+	}
+	p.printed, code = p.script(script)
+	for i := 0; i < len(p.ground.here); i += 2 {
+		p.printed = strings.ReplaceAll(p.printed, p.ground.here[i+1], p.ground.here[i])
+	}
+	return code
 }
 
 // blockLimit is how long a script may take; one that takes seconds is no example.
 const blockLimit = 20 * time.Second
 
-// runBlock runs one script where the one before ended.
-func runBlock(t *testing.T, scratch string, dir *string, script string) (printed string, code int) {
-	t.Helper()
-	stay := filepath.Join(scratch, "pwd")
-	ctx, cancel := context.WithTimeout(t.Context(), blockLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", "trap 'pwd > "+stay+"' EXIT\n"+script)
-	cmd.Dir = *dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + scratch, "USER=ann", "LANG=C", "TERM=dumb", "NO_COLOR=1",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.org",
-		"GIT_COMMITTER_NAME=ann", "GIT_COMMITTER_EMAIL=ann@example.org",
+// compileLimit is how long one may take that compiles: minutes, where Go has compiled nothing before.
+const compileLimit = 10 * time.Minute
+
+// script runs one where the one before ended.
+func (p *pageRun) script(script string) (printed string, code int) {
+	p.t.Helper()
+	limit := blockLimit
+	if p.ground.compiles {
+		limit = compileLimit
 	}
+	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
+	defer cancel()
+	stay := filepath.Join(p.home, "pwd")
+	cmd := p.command(ctx, "trap 'pwd > "+stay+"' EXIT\n"+script)
 	out, err := cmd.CombinedOutput()
 	if _, ended := err.(*exec.ExitError); err != nil && !ended {
-		require.NoError(t, err)
+		require.NoError(p.t, err)
 	}
 	at, err := os.ReadFile(stay)
-	require.NoError(t, err, "%s\n%s", context.Cause(ctx), out)
-	*dir = strings.TrimSpace(string(at))
-	return strings.ReplaceAll(string(out), scratch, "/home/ann"), cmd.ProcessState.ExitCode()
+	require.NoError(p.t, err, "%s\n%s", context.Cause(ctx), out)
+	p.dir = strings.TrimSpace(string(at))
+	return strings.ReplaceAll(string(out), p.home, "/home/ann"), cmd.ProcessState.ExitCode()
+}
+
+func (p *pageRun) command(ctx context.Context, script string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", script)
+	cmd.Dir = p.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Env = append(annAt(p.home), p.ground.env...)
+	if p.store != "" {
+		cmd.Env = append(cmd.Env, "UFBUILD_STORE="+p.store)
+	}
+	return cmd
 }
 
 // changing are the parts of output that are new each time, and what stands for them.

@@ -5,11 +5,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // TestPagesNameVerbsThatExist looks up every verb and flag of every command line in the pages, and tries the values of
@@ -200,4 +203,46 @@ func receiverName(e ast.Expr) string {
 		return e.Name
 	}
 	return ""
+}
+
+// elsewhereCodes are the problems that a block of HCL may have since the page declares the rest in another, or says of it that it is
+// there: a name, a profile, a file.
+var elsewhereCodes = []string{"UF2002", "UF5001", "UF7002", "UF7103"}
+
+// TestHCLBlocks checks the blocks of HCL in pages written by hand, each as a campaign; "hcl in a task" is checked inside of one and
+// "hcl of settings" as a person's settings.
+func TestHCLBlocks(t *testing.T) {
+	blocks := 0
+	for name, page := range docPages(t) {
+		for _, b := range docBlocks(page) {
+			kind, rest, _ := strings.Cut(b.info, " ")
+			if kind != "hcl" || name == "docs/reference/diagnostics.md" { // made of examples that have tests of their own
+				continue
+			}
+			blocks++
+			dir := t.TempDir()
+			text := b.text
+			switch rest {
+			case "in a task":
+				text = "task \"a\" {\n  command = [\"true\"]\n" + text + "}\n"
+			case "of settings":
+				require.NoError(t, os.MkdirAll(filepath.Join(dir, ".config", programName), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, ".config", programName, "config.hcl"), []byte(text), 0o644))
+				var errs strings.Builder
+				code := run(&process{args: []string{"-C", dir, "init", "hello"}, environ: []string{"HOME=" + dir}, in: strings.NewReader(""), out: io.Discard, err: &errs})
+				require.Zero(t, code, "%s:%d: %s", name, b.line, errs.String())
+				continue
+			default:
+				require.Empty(t, rest, "%s:%d: the mark is not known", name, b.line)
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.hcl"), []byte(text), 0o644))
+			_, ds := lang.Load(lang.Options{Dir: dir})
+			for _, d := range ds {
+				if d.Severity == lang.Error && !slices.Contains(elsewhereCodes, string(d.Code)) {
+					t.Errorf("%s:%d: %s %s", name, b.line, d.Code, d.Summary)
+				}
+			}
+		}
+	}
+	require.Greater(t, blocks, 8, "no blocks were found")
 }

@@ -35,23 +35,6 @@ func TestLayoutChangesNoKey(t *testing.T) {
 	}
 }
 
-// TestGofuzzBuilds builds the example that fuzzes, with a few inputs in place of its seconds of looking.
-func TestGofuzzBuilds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles two fuzzers")
-	}
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "gofuzz")
-	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "gofuzz"))))
-	require.NoError(t, os.RemoveAll(filepath.Join(dir, "out")))
-	store := t.TempDir()
-	require.Contains(t, buildIn(t, dir, store, "--var", "fuzz_time=200x"), "7 ran")
-	report, err := os.ReadFile(filepath.Join(dir, "out", "report", "report.md"))
-	require.NoError(t, err)
-	require.Contains(t, string(report), "2 fuzz functions")
-	require.NotContains(t, buildIn(t, dir, store, "--var", "fuzz_time=200x"), "ran")
-}
-
 // buildIn builds a campaign and returns what was printed.
 func buildIn(t *testing.T, dir, store string, more ...string) string {
 	var out, errs bytes.Buffer

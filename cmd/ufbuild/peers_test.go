@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,15 +24,16 @@ const peersDir = "testdata/peers/.peers"
 type realServer struct {
 	need   string // file below peersDir
 	scheme string
+	path   string // of its address
 	start  func(t *testing.T, dir, scratch, port string) *exec.Cmd
 	said   string // what doctor says of it
 }
 
 var realServers = map[string]realServer{
-	"Buildbarn": {"reapipeer", "grpc", func(_ *testing.T, dir, _, port string) *exec.Cmd {
+	"Buildbarn": {"reapipeer", "grpc", "", func(_ *testing.T, dir, _, port string) *exec.Cmd {
 		return exec.Command(filepath.Join(dir, "reapipeer"), "-listen", "127.0.0.1:"+port)
 	}, "BLAKE3 is used"},
-	"RemoteWorker": {"rw/.done", "grpc", func(t *testing.T, dir, scratch, port string) *exec.Cmd {
+	"RemoteWorker": {"rw/.done", "grpc", "", func(t *testing.T, dir, scratch, port string) *exec.Cmd {
 		java, err := exec.LookPath("java")
 		if err != nil {
 			t.Skip("there is no java")
@@ -43,15 +45,26 @@ var realServers = map[string]realServer{
 			"com.google.devtools.build.remote.worker.RemoteWorker", "--listen_port="+port,
 			"--work_path="+filepath.Join(scratch, "work"), "--cas_path="+filepath.Join(scratch, "cas"))
 	}, "SHA256 is used"},
-	"nginx": {"nginx/usr/sbin/nginx", "http", func(t *testing.T, dir, scratch, port string) *exec.Cmd {
+	"nginx": {"nginx/usr/sbin/nginx", "http", "/cache", func(t *testing.T, dir, scratch, port string) *exec.Cmd {
 		conf := filepath.Join(scratch, "nginx.conf")
 		require.NoError(t, os.Mkdir(filepath.Join(scratch, "files"), 0o755))
-		require.NoError(t, os.WriteFile(conf, fmt.Appendf(nil, nginxConf, port), 0o644))
+		require.NoError(t, os.WriteFile(conf, fmt.Appendf(nil, nginxConf, port, nginxLocation(t, filepath.Join(scratch, "files"))), 0o644))
 		return exec.Command(filepath.Join(dir, "nginx/usr/sbin/nginx"), "-e", "stderr", "-p", scratch, "-c", conf)
 	}, "an HTTP cache"},
 }
 
-// nginxConf is a cache in a page; docs/how-to/remote.md shows it.
+// nginxLocation is what docs/how-to/remote.md has people add to their server, with another directory.
+func nginxLocation(t *testing.T, dir string) string {
+	for _, b := range docBlocks(docPages(t)["docs/how-to/remote.md"]) {
+		if strings.HasPrefix(b.text, "location /cache/ {\n") {
+			return strings.Replace(b.text, "/srv/cache", dir, 1)
+		}
+	}
+	t.Fatal("docs/how-to/remote.md says nothing of nginx")
+	return ""
+}
+
+// nginxConf is the rest of the configuration: a port, and what may be below it.
 const nginxConf = `daemon off;
 master_process off;
 pid pid;
@@ -65,10 +78,7 @@ http {
   scgi_temp_path tmp;
   server {
     listen 127.0.0.1:%s;
-    root files;
-    client_max_body_size 0;
-    dav_methods PUT DELETE;
-    create_full_put_path on;
+    %s
   }
 }
 `
@@ -97,7 +107,7 @@ func startPeer(t *testing.T, p realServer) string {
 		}
 		return err == nil
 	}, endless, endless/1000, "the server does not listen: %s", &said)
-	return p.scheme + "://127.0.0.1:" + port
+	return p.scheme + "://127.0.0.1:" + port + p.path
 }
 
 // freePort is a port of loopback that nobody has now.

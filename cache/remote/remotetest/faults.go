@@ -103,6 +103,10 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	if err := s.enter(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
+	named, ok := req.(interface{ GetInstanceName() string })
+	if s.Instance != "" && ok && named.GetInstanceName() != s.Instance {
+		return nil, status.Errorf(codes.InvalidArgument, "there is no instance %q", named.GetInstanceName())
+	}
 	if !s.Deaf {
 		if b, err := proto.Marshal(req.(proto.Message)); err == nil {
 			s.hear(b)

@@ -33,6 +33,7 @@ type Options struct {
 	Deaf      bool        // it keeps nothing of what it hears, for benchmarks
 	TLS       *tls.Config // nil: it speaks plainly
 	Key       string      // a call needs it in the header x-api-key; "" asks for none
+	Instance  string      // requests have to name it; "" takes any
 	Execution *repb.ExecutionCapabilities
 	// Services registers further services on each (re)start.
 	Services func(*grpc.Server)
