@@ -1,6 +1,10 @@
 package lang
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
 
 // checkInherit reports inherited tasks without a tree, and several snapshots without a rule.
 func (l *loader) checkInherit(d *taskDef) {
@@ -29,12 +33,7 @@ func (l *loader) checkInherit(d *taskDef) {
 }
 
 func hasTree(d *taskDef) bool {
-	for _, o := range d.outputs {
-		if o.arg("tree") != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.shapes(), func(o outputShape) bool { return o.tree })
 }
 
 // snapshots counts the trees that a reference in inherit stands for.

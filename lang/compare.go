@@ -8,8 +8,8 @@ const howCompared = "is compared with"
 // contractsOf lists the contracts of a task's outputs, each once.
 func (l *loader) contractsOf(d *taskDef) []*Contract {
 	var cs []*Contract
-	for _, n := range d.outputs {
-		if c := l.typer.contractOf(n); c != nil && !slices.Contains(cs, c) {
+	for _, o := range d.shapes() {
+		if c := l.typer.contractOf(o); c != nil && !slices.Contains(cs, c) {
 			cs = append(cs, c)
 		}
 	}
@@ -82,7 +82,7 @@ func (l *loader) checkOperandOutput(o *operandAt, d *taskDef, output string) boo
 		return false
 	}
 	n := d.outputs[i]
-	c := l.typer.contractOf(n)
+	c := l.typer.contractOf(d.shapes()[i])
 	what := ""
 	switch {
 	case n.arg("tree") != nil:
@@ -153,8 +153,9 @@ func (l *loader) compare(o *operandAt, i *Instance) (Compare, bool) {
 	if target == nil || target.task == i.Task {
 		return one, false
 	}
-	if n := slices.IndexFunc(target.outputs, func(n *node) bool { return n.name == o.Output }); n >= 0 {
-		c := l.typer.contractOf(target.outputs[n])
+	shapes := target.shapes()
+	if n := slices.IndexFunc(shapes, func(s outputShape) bool { return s.name == o.Output }); n >= 0 {
+		c := l.typer.contractOf(shapes[n])
 		one.Lines = c != nil && c.Kind == "jsonl"
 	}
 	if target.expand != nil {

@@ -151,13 +151,16 @@ func (l *loader) declareLocal(a *argument) {
 	l.decl.order = append(l.decl.order, d)
 }
 
+// foldedName is equal for names that would be mistaken for each other.
+func foldedName(name string) string { return strings.ReplaceAll(name, "_", "-") }
+
 // similarNames reports tasks and groups whose names differ only in "-" and "_": their directories and
 // environment names would be mistaken for each other.
 func (l *loader) similarNames() {
 	for _, kind := range []string{"task", "group"} {
 		first := map[string]*node{}
 		for _, n := range l.decl.kinds[kind].list {
-			folded := strings.ReplaceAll(n.name, "_", "-")
+			folded := foldedName(n.name)
 			if old, ok := first[folded]; ok {
 				l.error("UF1207", n.label, "%q and %q differ only in - and _.", n.name, old.name).also(old.label, "the first is here")
 				continue

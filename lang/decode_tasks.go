@@ -18,23 +18,11 @@ type groupDef struct {
 // taskDef is a task with what only lang needs to know of it.
 type taskDef struct {
 	task     *Task
-	node     *node
 	index    int // in declaration order
 	group    *groupDef
-	settings map[string]*argument // task over group.defaults, without vars and env
-	vars     []*argument          // group's, then the task's: merged by key
-	env      []*argument
-	outputs  []*node // the task's, then those of the group it does not replace
-	retry    *node
-	body     *argument // command, prompt or prompt_text
 	forEach  *argument
 	matrix   *argument
 	expand   *node
-	each     []eachKey // what for_each came to
-
-	dependsOn, after, tolerate, inherit, prefer []direct
-
-	deps     []dep                  // of everything but prompt files
 	byKey    map[string][]*Instance // of for_each
 	template *Instance
 	symbolic *Instance   // for checking a for_each without known keys; nil otherwise
@@ -43,32 +31,62 @@ type taskDef struct {
 	broken   bool        // no instance can be trusted
 
 	uncounted bool // loops has no value yet, so there may be more instances
+
+	*taskText           // nil once it was let go, see [taskDef.letGo]
+	late      []lateArg // what is read again then
+}
+
+// taskText is what a task says, as trees. It is what takes the memory of a large campaign.
+type taskText struct {
+	node     *node
+	settings map[string]*argument // task over group.defaults, without vars and env
+	vars     []*argument          // group's, then the task's: merged by key
+	env      []*argument
+	outputs  []*node // the task's, then those of the group it does not replace
+	retry    *node
+	body     *argument // command, prompt or prompt_text
+	each     []eachKey // what for_each came to
+
+	dependsOn, after, tolerate, inherit, prefer []direct
+
+	deps []dep // of everything but prompt files
 }
 
 // loadTasks decodes every task; each step runs over all tasks, so that all is declared before it is
 // referred to.
 func (l *loader) loadTasks() {
+	if l.stream != nil {
+		l.streamTasks(l.stream)
+		return
+	}
 	for i, n := range l.decl.kinds["task"].list {
 		l.declareTask(n, i)
 	}
 	for _, d := range l.ev.order {
-		l.mergeSettings(d)
-		l.checkFit(d)
-		for _, o := range d.outputs {
-			l.directReference(o.arg("contract"), "contract")
-		}
-		l.checkTaskNames(d)
-		l.readDependencies(d)
+		l.readTask(d)
 	}
 	for _, d := range l.ev.order {
 		l.makeInstances(d)
 	}
 	l.checkExports()
-	l.readPrompts()
+	for _, d := range l.ev.order {
+		l.taskPrompts(d)
+	}
 	for _, d := range l.ev.order {
 		l.checkRunTime(d)
 		l.linkTask(d)
 	}
+}
+
+// readTask finds out what a declared task says, and checks the names in it.
+func (l *loader) readTask(d *taskDef) {
+	l.mergeSettings(d)
+	l.checkFit(d)
+	for _, o := range d.outputs {
+		l.directReference(o.arg("contract"), "contract")
+	}
+	l.checkTaskNames(d)
+	l.readDependencies(d)
 }
 
 // join adds a member. Members are in the order of their names: where blocks stand and in which file must
@@ -81,7 +99,7 @@ func (g *groupDef) join(d *taskDef) {
 // declareTask makes the task known under its name.
 func (l *loader) declareTask(n *node, index int) {
 	s := l.campaignScope()
-	d := &taskDef{node: n, index: index, settings: map[string]*argument{}, expand: n.block("expand"), forEach: n.arg("for_each")}
+	d := &taskDef{index: index, expand: n.block("expand"), forEach: n.arg("for_each"), taskText: &taskText{node: n, settings: map[string]*argument{}}}
 	l.checkLabels(n)
 	d.task = &Task{
 		Name: n.name, Range: at(n.header), Block: at(n.whole),
@@ -208,7 +226,7 @@ func (l *loader) checkBlockNames(b *node, p site) {
 }
 
 // varKeys returns the keys of vars; open when they are not all written out.
-func (d *taskDef) varKeys() (keys []string, open bool) {
+func (d *taskText) varKeys() (keys []string, open bool) {
 	for _, a := range d.vars {
 		o, ok := a.syntax.(*hclsyntax.ObjectConsExpr)
 		if !ok {

@@ -25,7 +25,7 @@ type dep struct {
 }
 
 // lateExpressions lists the arguments of a task that may use what other tasks wrote.
-func (d *taskDef) lateExpressions() []*argument {
+func (d *taskText) lateExpressions() []*argument {
 	var as []*argument
 	if a := d.settings["when"]; a != nil {
 		as = append(as, a)

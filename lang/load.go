@@ -18,6 +18,8 @@ type loader struct {
 	decl  *declarations
 	typer *taskTypes
 
+	stream *taskStream // of a large campaign, while it is loaded
+
 	schemas   map[string]compiledSchema // by path
 	instances int                       // made so far
 }
@@ -33,7 +35,7 @@ func Load(o Options) (*Campaign, Diagnostics) {
 	case len(names) == 0:
 		l.noCampaign()
 	default:
-		l.load(names)
+		l = l.loadFiles(names, streamSize)
 	}
 	o.Memory.keepReaders(l.ev)
 	return l.c, l.finish()
@@ -66,15 +68,33 @@ func newLoader(o Options, root string) *loader {
 	l.c.Name = filepath.Base(root)
 	l.ev = newEvaluator(l.c, l.decl, newSources(root))
 	l.ev.src.overlay, l.ev.src.memory = l.opts.Overlay, l.opts.Memory
+	l.ev.sets = o.Sets
 	l.c.eval = l.ev
 	l.typer = newTaskTypes(l.ev)
+	return l
+}
+
+// loadFiles loads a campaign, as a stream where its text is as long as stream. It returns the loader that has what came of it.
+func (l *loader) loadFiles(names []string, stream int) *loader {
+	if l.stream = l.openStream(names, stream); l.stream != nil {
+		if l.load(names); l.errors == 0 && !l.stream.broken {
+			l.stream = nil
+			return l
+		}
+		l = newLoader(l.opts, l.c.Root)
+	}
+	l.load(names)
 	return l
 }
 
 // load runs the steps of the language page in order; each reports all it finds and goes on.
 func (l *loader) load(names []string) {
 	defer l.recovered(hcl.Range{})
-	l.declare(parseFiles(l.ev.src, names, l.opts.AllErrors))
+	if l.stream != nil {
+		l.declareStream(l.stream)
+	} else {
+		l.declare(parseFiles(l.ev.src, names, l.opts.AllErrors))
+	}
 	l.loadCampaignLiterals()
 	for _, kind := range []string{"agent", "profile", "pool", "contract"} {
 		l.nameValues(kind)

@@ -16,7 +16,7 @@ func (c *Campaign) Origins(i *Instance) []Origin {
 	if i.late == nil || i.late.def == nil {
 		return nil
 	}
-	d := i.late.def
+	d := c.eval.whole(i.late.def)
 	found := map[string]*argument{}
 	note := func(prefix string, n *node) {
 		if n == nil {

@@ -34,17 +34,17 @@ func (c *Campaign) Outline(i *Instance) Outline {
 		bug("instance %s was not made by Load or Expand", i.Address)
 	}
 	o := outliner{scope: i.late.scope(c.eval)}
-	d := i.late.def
-	o.body(i, d)
-	for _, a := range d.vars {
+	args := c.eval.lateArgs(i.late.def)
+	o.body(i, args.body)
+	for _, a := range args.vars {
 		o.part("vars", a)
 	}
-	for _, a := range d.env {
+	for _, a := range args.env {
 		o.part("env", a)
 	}
-	o.part("when", d.settings["when"])
+	o.part("when", args.when)
 	for _, name := range []string{"items", "key"} {
-		o.part("expand", d.expand.arg(name))
+		o.part("expand", i.late.def.expand.arg(name))
 	}
 	return o.out
 }
@@ -61,13 +61,13 @@ type outliner struct {
 // maxLocals bounds locals within locals: a campaign with a cycle can be looked at.
 const maxLocals = 64
 
-func (o *outliner) body(i *Instance, d *taskDef) {
-	if d.body == nil {
+func (o *outliner) body(i *Instance, a *argument) {
+	if a == nil {
 		return
 	}
-	if d.body.name != "prompt" {
-		o.words(d.body)
-		o.part(d.body.name, d.body)
+	if a.name != "prompt" {
+		o.words(a)
+		o.part(a.name, a)
 		return
 	}
 	switch p := i.late.prompt; {

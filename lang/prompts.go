@@ -28,18 +28,11 @@ func promptKey(p string, verbatim bool) string {
 	return p
 }
 
-// readPrompts finds the prompt file of every instance, parses each once and checks its names for every
-// task that uses it.
-func (l *loader) readPrompts() {
-	for _, d := range l.ev.order {
-		if d.body == nil || d.body.name != "prompt" {
-			continue
-		}
-		l.taskPrompts(d)
-	}
-}
-
+// taskPrompts finds the prompt file of every instance of a task, parses each once for all tasks and checks its names for this one.
 func (l *loader) taskPrompts(d *taskDef) {
+	if d.body == nil || d.body.name != "prompt" {
+		return
+	}
 	verbatim := !l.wantBool(l.campaignScope(), l.literalSetting(d, "template"), true)
 	seen := map[*prompt]bool{}
 	instances := d.task.Instances

@@ -8,9 +8,9 @@ import (
 )
 
 // vars evaluates and merges vars; the object is what prompts read.
-func (r *renderer) vars(d *taskDef) cty.Value {
+func (r *renderer) vars(args []*argument) cty.Value {
 	merged := map[string]cty.Value{}
-	for _, a := range d.vars {
+	for _, a := range args {
 		v, ok := r.value(a.expression)
 		if !ok {
 			continue
@@ -23,12 +23,12 @@ func (r *renderer) vars(d *taskDef) cty.Value {
 	}
 	r.note(obj)
 	if !obj.IsWhollyKnown() {
-		r.error("UFR105", d.vars[len(d.vars)-1].place, "vars is still unknown: it depends on something that has not run.")
+		r.error("UFR105", args[len(args)-1].place, "vars is still unknown: it depends on something that has not run.")
 		return obj
 	}
 	b, err := ctyjson.Marshal(plain(obj), plain(obj).Type())
 	if err != nil {
-		r.error("UFR112", d.vars[len(d.vars)-1].place, "vars cannot be written as JSON: %v.", err)
+		r.error("UFR112", args[len(args)-1].place, "vars cannot be written as JSON: %v.", err)
 		return obj
 	}
 	r.out.Vars = unescapeHTML(string(b))
@@ -51,10 +51,10 @@ func (r *renderer) merge(m map[string]cty.Value, v cty.Value, a *argument) {
 	}
 }
 
-func (r *renderer) environment(d *taskDef) {
+func (r *renderer) environment(args []*argument) {
 	merged := map[string]cty.Value{}
 	var last *argument
-	for _, a := range d.env {
+	for _, a := range args {
 		if v, ok := r.value(a.expression); ok {
 			r.merge(merged, v, a)
 			last = a

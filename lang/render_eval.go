@@ -41,13 +41,13 @@ func newRenderer(ev *evaluator, i *Instance, up Upstream) *renderer {
 
 func (r *renderer) render() {
 	defer r.recovered(hcl.Range{})
-	d := r.late.def
-	if r.out.When = r.when(d.settings["when"]); !r.out.When {
+	args := r.ev.lateArgs(r.late.def)
+	if r.out.When = r.when(args.when); !r.out.When {
 		return
 	}
-	r.body(d)
-	r.environment(d)
-	r.secrets(d.settings["secrets"])
+	r.body(&args)
+	r.environment(args.env)
+	r.secrets(args.secrets)
 	r.flows()
 	r.absent()
 	r.readFiles()
@@ -131,20 +131,20 @@ func (r *renderer) when(a *argument) bool {
 }
 
 // body renders what the instance runs.
-func (r *renderer) body(d *taskDef) {
-	vars := r.vars(d)
-	switch d.body.name {
+func (r *renderer) body(args *lateArgs) {
+	vars := r.vars(args.vars)
+	switch args.body.name {
 	case "command":
-		r.command(d.body)
+		r.command(args.body)
 	case "prompt_text":
 		r.scope.vars = vars
-		r.out.Prompt = r.prompt(d.body.expression)
+		r.out.Prompt = r.prompt(args.body.expression)
 	case "prompt":
 		r.scope.vars = vars
 		p := r.late.prompt
 		switch {
 		case p == nil || p.expression == nil && !p.verbatim:
-			r.error("UFR199", d.body.place, "The prompt file has an error that check reports.")
+			r.error("UFR199", args.body.place, "The prompt file has an error that check reports.")
 		case p.verbatim:
 			r.out.Prompt = Text{Real: p.text}
 		default:

@@ -25,6 +25,7 @@ type evaluator struct {
 	sensitive map[string]bool      // variables that hold secrets
 	jsonTypes map[string]*jsonType // by contract: what its schema closes
 	includes  []includeUse         // in prompts
+	sets      []SetInput           // from the command line
 }
 
 func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {

@@ -14,6 +14,7 @@ type taskTypes struct {
 	tasks  map[taskKey]*typ
 	locals map[string]*typ
 	values map[string]*typ // of var, profile and the like
+	few    bool            // not to be kept for all tasks
 	reader *taskDef        // the task whose expressions are checked: what it tolerates may be absent
 }
 
@@ -116,12 +117,18 @@ func (x *taskTypes) toleratedAt(task string) (hcl.Range, bool) {
 	return hcl.Range{}, false
 }
 
+// fewTypes bounds the types of tasks that are kept while a large campaign is loaded: each takes as much as its tree.
+const fewTypes = 1000
+
 // task returns the type of task.NAME as the language page shapes it.
 func (x *taskTypes) task(d *taskDef, tolerated bool) *typ {
 	key := taskKey{d, tolerated}
 	t, ok := x.tasks[key]
 	if !ok {
 		t = x.shaped(d, x.instance(d, tolerated))
+		if x.few && len(x.tasks) >= fewTypes {
+			clear(x.tasks)
+		}
 		x.tasks[key] = t
 	}
 	return t
@@ -192,8 +199,8 @@ func keyType(d *taskDef) *typ {
 // instance returns the type of one instance of a task.
 func (x *taskTypes) instance(d *taskDef, tolerated bool) *typ {
 	outputs := map[string]*typ{}
-	for _, n := range d.outputs {
-		outputs[n.name] = x.output(d, n, tolerated)
+	for _, o := range d.shapes() {
+		outputs[o.name] = x.output(d, o, tolerated)
 	}
 	return objectOf(map[string]*typ{
 		"task": stringType, "id": stringType, "key": keyType(d), "loop": numberType,
@@ -202,41 +209,39 @@ func (x *taskTypes) instance(d *taskDef, tolerated bool) *typ {
 }
 
 // output returns the type of one output: what can be read of it depends on its contract.
-func (x *taskTypes) output(d *taskDef, n *node, tolerated bool) *typ {
+func (x *taskTypes) output(d *taskDef, o outputShape, tolerated bool) *typ {
 	attrs := map[string]*typ{"path": stringType, "exists": boolType, "digest": stringType, "contract": stringType}
 	t := objectOf(attrs)
-	t.hints, t.symbol = map[string]advice{}, &Symbol{Kind: "output", Name: n.name, Of: d.task.Name}
-	contract := x.contractOf(n)
-	if n.arg("contract") == nil {
+	t.hints, t.symbol = map[string]advice{}, &Symbol{Kind: "output", Name: o.name, Of: d.task.Name}
+	contract := x.contractOf(o)
+	if !o.named {
 		attrs["contract"] = nullType
 	}
 	maybe := ""
-	if a := n.arg("optional"); a != nil {
-		if v, ok := literalValue(a.syntax); ok && v.Type() == cty.Bool && !v.IsNull() && v.True() {
-			maybe = fmt.Sprintf("Output %q of task.%s is optional, and this is null where it was not written", n.name, d.task.Name)
-		}
+	if o.optional {
+		maybe = fmt.Sprintf("Output %q of task.%s is optional, and this is null where it was not written", o.name, d.task.Name)
 	}
 	if tolerated {
 		t.doubt = d.task.Name
 		maybe = fmt.Sprintf("task.%s may have failed or been skipped, and this is null then", d.task.Name)
 	}
-	if n.arg("tree") != nil {
-		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it is a tree.", n.name)}
-		t.hints["text"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"text\": it is a tree.", n.name)}
+	if o.tree {
+		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it is a tree.", o.name)}
+		t.hints["text"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"text\": it is a tree.", o.name)}
 		return t
 	}
 	attrs["text"] = maybeNull(stringType, maybe)
 	switch {
 	case isJSONKind(contract):
 		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name], contract), maybe)
-	case contract == nil && n.arg("contract") != nil:
+	case contract == nil && o.named:
 		attrs["json"] = anyType // that there is no such contract was said there
 	case contract == nil:
-		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it has no contract of kind json.", n.name)}
+		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\": it has no contract of kind json.", o.name)}
 	case !slices.Contains(contractKinds, contract.Kind):
 		attrs["json"] = anyType // what the kind is to be was asked already
 	default:
-		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\" (contract.%s is %s).", n.name, contract.Name, contract.Kind)}
+		t.hints["json"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"json\" (contract.%s is %s).", o.name, contract.Name, contract.Kind)}
 	}
 	return t
 }
@@ -251,12 +256,8 @@ func maybeNull(t *typ, why string) *typ {
 	return &n
 }
 
-func (x *taskTypes) contractOf(n *node) *Contract {
-	a := n.arg("contract")
-	if a == nil || len(a.uses) != 1 || a.uses[0].root != "contract" {
-		return nil
-	}
-	c, _ := x.ev.c.Contract(a.uses[0].name)
+func (x *taskTypes) contractOf(o outputShape) *Contract {
+	c, _ := x.ev.c.Contract(o.contract)
 	return c
 }
 

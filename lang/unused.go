@@ -24,28 +24,30 @@ func (l *loader) checkUnused() {
 			}
 		}
 	}
-	l.unusedVars()
+	for _, d := range l.ev.order {
+		if d.taskText != nil {
+			l.unusedVars(d)
+		}
+	}
 	l.unusedPrompts()
 }
 
 // unusedVars warns of entries of vars that no prompt of the task reads.
-func (l *loader) unusedVars() {
-	for _, d := range l.ev.order {
-		a := d.node.arg("vars")
-		if a == nil || d.body == nil {
-			continue
-		}
-		readers := []*expression{}
-		if d.body.name == "prompt_text" {
-			readers = append(readers, d.body.expression)
-		}
-		for _, p := range d.contents {
-			if p.expression != nil {
-				readers = append(readers, p.expression)
-			}
-		}
-		l.unusedEntries(d, a, readers)
+func (l *loader) unusedVars(d *taskDef) {
+	a := d.node.arg("vars")
+	if a == nil || d.body == nil {
+		return
 	}
+	readers := []*expression{}
+	if d.body.name == "prompt_text" {
+		readers = append(readers, d.body.expression)
+	}
+	for _, p := range d.contents {
+		if p.expression != nil {
+			readers = append(readers, p.expression)
+		}
+	}
+	l.unusedEntries(d, a, readers)
 }
 
 func (l *loader) unusedEntries(d *taskDef, a *argument, readers []*expression) {
@@ -60,7 +62,7 @@ func (l *loader) unusedEntries(d *taskDef, a *argument, readers []*expression) {
 			}
 		}
 	}
-	keys, _ := (&taskDef{vars: []*argument{a}}).varKeys()
+	keys, _ := (&taskText{vars: []*argument{a}}).varKeys()
 	for _, k := range keys {
 		if !read[k] {
 			where := "the prompt"
