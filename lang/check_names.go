@@ -190,10 +190,10 @@ func lastStep(u *use) hcl.Range {
 // unnamed reports task[…] and a bare task.
 func (l *loader) unnamed(u *use) {
 	if len(u.steps) > 1 || u.key != nil {
-		l.error("UF2006", u.place, "A %s is referred to by a constant name, as in %s.NAME.", kindOfRoot(u.root), u.root)
+		l.error("UF2006", u.place, "%s is referred to by a constant name, as in %s.NAME.", sentenceCase(articled(kindOfRoot(u.root))), u.root)
 		return
 	}
-	l.error("UF2003", u.place, "A %s is referred to by name, as in %s.NAME.", kindOfRoot(u.root), u.root)
+	l.error("UF2003", u.place, "%s is referred to by name, as in %s.NAME.", sentenceCase(articled(kindOfRoot(u.root))), u.root)
 }
 
 // unknownReference reports a name that nothing declares; name is the range of the name alone. What is declared under a name

@@ -122,3 +122,10 @@ func TestCheckerAgreesWithHCL(t *testing.T) {
 		require.True(t, admits(got, v), "%s has type %s, but is %#v", text, got, v)
 	}
 }
+
+func TestADescriptionEndsAtItsDepth(t *testing.T) {
+	deep := objectOf(map[string]*typ{"b": objectOf(map[string]*typ{"c": stringType})})
+	require.Equal(t, "{ a: object }", objectOf(map[string]*typ{"a": objectOf(map[string]*typ{"b": deep})}).describeTo(1))
+	either := unionOf(deep, stringType)
+	require.Equal(t, "{ a: object or string }", objectOf(map[string]*typ{"a": either}).describeTo(1))
+}

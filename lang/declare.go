@@ -112,7 +112,7 @@ func (l *loader) declareNamed(n *node) {
 		return
 	}
 	if old, ok := r.byName[n.name]; ok {
-		l.error("UF1201", n.label, "A %s named %q is already declared.", kind, n.name).also(old.label, "the first is here")
+		l.error("UF1201", n.label, "%s named %q is already declared.", sentenceCase(articled(kind)), n.name).also(old.label, "the first is here")
 		return
 	}
 	r.byName[n.name] = n

@@ -176,7 +176,7 @@ func (l *loader) loadAgents() {
 		}
 		if arg := n.arg("adapter"); arg != nil && a.Adapter != "" && !slices.Contains(adapters, a.Adapter) {
 			l.error("UF7001", arg.place, "There is no adapter named %q.", a.Adapter).
-				meant(inside(arg.expression), a.Adapter, adapters).hint("Adapters are %s.", orList(adapters))
+				meantIn(arg.syntax, a.Adapter, adapters).hint("Adapters are %s.", orList(adapters))
 		}
 		if a.Adapter == "exec" && n.arg("command") == nil {
 			l.error("UF1103", n.header, "The argument \"command\" is required: it is the program that exec runs.")

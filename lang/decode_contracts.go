@@ -48,7 +48,7 @@ func (l *loader) contractKind(n *node, c *Contract) {
 	a := n.arg("kind")
 	if a != nil && c.Kind != "" && !slices.Contains(contractKinds, c.Kind) {
 		l.error("UF6101", a.place, "There is no contract kind %q.", c.Kind).
-			meant(inside(a.expression), c.Kind, contractKinds).hint("Kinds are %s.", orList(contractKinds))
+			meantIn(a.syntax, c.Kind, contractKinds).hint("Kinds are %s.", orList(contractKinds))
 	}
 }
 
@@ -121,7 +121,9 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) *
 	}
 	if s := suggest(path.Base(name), bases); s != "" {
 		d.Summary = strings.TrimSuffix(d.Summary, ".") + ". Did you mean \"" + s + "\"?"
-		d.fixed(inside(a.expression), path.Join(path.Dir(name), s))
+		if where, ok := quoted(a.syntax); ok {
+			d.fixed(where, path.Join(path.Dir(name), s))
+		}
 	}
 	return d
 }

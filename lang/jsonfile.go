@@ -52,7 +52,7 @@ func (r *jsonReader) body(b hcl.Body, schema *Block) *hclsyntax.Body {
 		}
 		spec, _ := schema.Arg(name)
 		out.Attributes[name] = &hclsyntax.Attribute{
-			Name: name, NameRange: a.NameRange, SrcRange: a.Range, EqualsRange: a.NameRange,
+			Name: name, NameRange: withoutQuotes(a.NameRange, name), SrcRange: a.Range, EqualsRange: a.NameRange,
 			Expr: r.expression(a.Expr, spec),
 		}
 	}

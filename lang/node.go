@@ -99,7 +99,7 @@ func (p *problems) readArgument(a *hclsyntax.Attribute, schema *Block, beside hc
 	name := a.Name
 	spec, ok := schema.Arg(name)
 	if !ok && !schema.Free {
-		name = p.unknownArgument(a, schema)
+		name = p.unknownArgument(a, schema, beside)
 		if spec, ok = schema.Arg(name); !ok || beside[name] != nil {
 			return nil
 		}
@@ -108,7 +108,7 @@ func (p *problems) readArgument(a *hclsyntax.Attribute, schema *Block, beside hc
 }
 
 // unknownArgument reports an argument that is not there and returns the name that was meant, or "".
-func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) string {
+func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block, beside hclsyntax.Attributes) string {
 	if p.meantRetry(a, schema) {
 		return ""
 	}
@@ -119,6 +119,9 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block) string
 	n := p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
 		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
 	meant := n.replacement()
+	if beside[meant] != nil {
+		n.Fix = nil // it would be set twice
+	}
 	if b, ok := schema.Block(meant); ok {
 		n.Fix = nil // another name does not make it a block
 		n.hint("Blocks are written %s.", b.form(meant))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // problems gathers diagnostics and keeps each only once: a definition that is evaluated for four
@@ -107,6 +108,16 @@ func (d *Diagnostic) meant(r hcl.Range, name string, candidates []string) *Diagn
 	}
 	d.Summary += fmt.Sprintf(" Did you mean %q?", s)
 	return d.fixed(r, s)
+}
+
+// meantIn is meant for a text that e comes to. Where it is written out, the fix replaces what stands between the
+// quotes; the text of any other expression is another one, and no fix is offered.
+func (d *Diagnostic) meantIn(e hclsyntax.Expression, text string, candidates []string) *Diagnostic {
+	if where, ok := quoted(e); ok {
+		return d.meant(where, text, candidates)
+	}
+	d.Summary += didYouMean(text, candidates)
+	return d
 }
 
 // fixed attaches the edit that replaces r by text.

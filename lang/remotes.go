@@ -51,7 +51,7 @@ func (l *loader) checkEngine(n *node, r *Remote) {
 	a := n.arg("engine")
 	if a != nil && r.Engine != "" && !slices.Contains(remoteEngines, r.Engine) {
 		l.error("UF7008", a.place, "There is no engine named %q.", r.Engine).
-			meant(inside(a.expression), r.Engine, remoteEngines).hint("Engines are %s.", orList(remoteEngines))
+			meantIn(a.syntax, r.Engine, remoteEngines).hint("Engines are %s.", orList(remoteEngines))
 	}
 	for _, name := range []string{"submit", "state", "cancel"} {
 		if r.Engine == "command" && n.arg(name) == nil {
@@ -72,7 +72,7 @@ func (l *loader) remoteName(s *scope, a *argument) string {
 		return name
 	}
 	if _, ok := l.c.RemoteNamed(name); !ok {
-		l.error("UF7007", a.place, "There is no remote named %q.", name).meant(a.place, name, l.decl.kinds["remote"].names()).
+		l.error("UF7007", a.place, "There is no remote named %q.", name).meantIn(a.syntax, name, l.decl.kinds["remote"].names()).
 			hint("Declare it: remote %q { engine = … }.", name)
 		return ""
 	}

@@ -25,14 +25,13 @@ type Arg struct {
 
 // Block is one type of block: which arguments and blocks it may hold.
 type Block struct {
-	Name     string
-	Labels   int  // 0 or 1
-	Required bool // must be there
-	Many     bool // may occur several times in its parent
-	Free     bool // takes arguments of any name
-	Doc      string
-	Args     []Arg
-	Blocks   []*Block
+	Name   string
+	Labels int  // 0 or 1
+	Many   bool // may occur several times in its parent
+	Free   bool // takes arguments of any name
+	Doc    string
+	Args   []Arg
+	Blocks []*Block
 
 	args   map[string]*Arg
 	blocks map[string]*Block

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -184,8 +185,8 @@ func (l *loader) decodeRetry(s *scope, d *taskDef, i *Instance) {
 	i.Retry.On = l.wantStrings(s, a)
 	for n, cause := range i.Retry.On {
 		if !slices.Contains(retryCauses, cause) {
-			where := elementRange(a.expression, n)
-			l.error("UF7005", where, "retry.on has no cause %q.", cause).meant(where, cause, retryCauses).
+			l.error("UF7005", elementRange(a.expression, n), "retry.on has no cause %q.", cause).
+				meantIn(elementSyntax(a.expression, n), cause, retryCauses).
 				hint("Causes are %s.", orList(retryCauses))
 		}
 	}
@@ -278,11 +279,15 @@ func (l *loader) exportedOutput(d *taskDef, a *argument) (string, bool) {
 		names = append(names, o.name)
 	}
 	if len(a.uses) == 1 && a.uses[0].root == "self" && a.uses[0].name == "outputs" && len(a.uses[0].steps) == 3 {
-		if name, ok := stepName(a.uses[0].steps[2]); ok {
+		step := a.uses[0].steps[2]
+		if name, ok := stepName(step); ok {
 			if slices.Contains(names, name) {
 				return name, true
 			}
-			l.error("UF2101", a.place, "task.%s has no output %q.", d.task.Name, name).meant(a.place, name, names)
+			n := l.error("UF2101", a.place, "task.%s has no output %q.", d.task.Name, name)
+			if _, dotted := step.(hcl.TraverseAttr); dotted {
+				n.meant(afterDot(step.SourceRange(), name), name, names)
+			}
 			return "", false
 		}
 	}

@@ -63,7 +63,7 @@ func (t *typ) describeTo(depth int) string {
 }
 
 func (t *typ) describeObject(depth int) string {
-	if depth == 0 || len(t.attrs) == 0 {
+	if depth <= 0 || len(t.attrs) == 0 {
 		return "object"
 	}
 	parts := make([]string, 0, len(t.attrs))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
@@ -53,7 +54,7 @@ func plain(v cty.Value) cty.Value {
 	return v
 }
 
-// convertTo converts v, or says in a sentence without a full stop what is expected.
+// convertTo converts v; false when it has no conversion to t.
 func convertTo(v cty.Value, t cty.Type) (cty.Value, bool) {
 	if v.Type().Equals(t) {
 		return v, true
@@ -218,7 +219,7 @@ func (l *loader) wantNumber(s *scope, a *argument) *big.Float {
 	return v.AsBigFloat()
 }
 
-// wantStrings returns the elements of a list of strings, and for each the range to blame.
+// wantStrings returns the elements of a list of strings; [elementRange] is where each of them stands.
 func (l *loader) wantStrings(s *scope, a *argument) []string {
 	if a != nil && a.texts != nil {
 		return slices.Clone(a.texts)
@@ -266,14 +267,25 @@ func (l *loader) wantEnum(s *scope, a *argument, code string, words ...string) s
 			return got
 		}
 	}
-	l.error(code, a.place, "%s is %q; it must be %s.", a.name, got, orList(words)).meant(inside(a.expression), got, words)
+	l.error(code, a.place, "%s is %q; it must be %s.", a.name, got, orList(words)).meantIn(a.syntax, got, words)
 	return words[0]
 }
 
-// inside returns the range of the text between the quotes of a string literal, else the whole.
-func inside(x *expression) hcl.Range {
-	r := x.place
-	if x.constant != cty.NilVal && x.constant.Type() == cty.String && r.End.Byte-r.Start.Byte == len(x.constant.AsString())+2 {
+// quoted returns the range of the text between the quotes of a string that is written out without escapes; false for
+// anything else, such as a variable that holds the text.
+func quoted(e hclsyntax.Expression) (hcl.Range, bool) {
+	v, ok := literalValue(e)
+	if !ok || v.IsNull() || v.Type() != cty.String {
+		return hcl.Range{}, false
+	}
+	r := withoutQuotes(e.Range(), v.AsString())
+	return r, r != e.Range()
+}
+
+// withoutQuotes narrows the range of a text in quotes to the text; where it is spelt with escapes, or has no quotes, the
+// range stays as it is.
+func withoutQuotes(r hcl.Range, text string) hcl.Range {
+	if r.End.Byte-r.Start.Byte == len(text)+2 {
 		r.Start.Byte++
 		r.Start.Column++
 		r.End.Byte--

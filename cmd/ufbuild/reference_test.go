@@ -85,12 +85,7 @@ func occurrence(b *lang.Block) string {
 	if b.Labels > 0 {
 		label = `It has a name: ` + "`" + b.Name + ` "NAME" { … }` + "`. "
 	}
-	switch {
-	case b.Required && b.Many:
-		return label + "Required; may occur several times."
-	case b.Required:
-		return label + "Required, once."
-	case b.Many:
+	if b.Many {
 		return label + "May occur several times."
 	}
 	return label + "At most once."
