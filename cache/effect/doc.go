@@ -8,9 +8,10 @@
 //
 // # The promises
 //
-// In a program that never calls Intercept every function is the system call it is named after, and a comparison with nil. What
-// a test interrupts is what users run, not a copy of it: cmd/ufbuild/policy_test.go keeps the rooms that write state from going
-// past this one, and a [File] can be opened for writing here only.
+// In a program that never calls Intercept every function is the system call it is named after, made again when a signal
+// interrupts it, and a comparison with nil. What a test interrupts is what users run, not a copy of it:
+// cmd/ufbuild/policy_test.go keeps the rooms that write state from going past this one, and a [File] can be opened for writing
+// here only. Functions may be called concurrently; errors are those of the system, with the path where package os gives one.
 //
 // # The dangers
 //

@@ -1,5 +1,7 @@
 package effect
 
+import "golang.org/x/sys/unix"
+
 // Op is a kind of change.
 type Op string
 
@@ -61,6 +63,16 @@ func Before(op Op, path string) error {
 		return f.strike()
 	}
 	return nil
+}
+
+// again makes a system call once more as long as a signal interrupts it, as package os does: the runtime sends this process signals,
+// and a network or FUSE file system gives up for one where a disk does not.
+func again(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
 }
 
 // Do does an effect that has no function here.

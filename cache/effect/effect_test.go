@@ -155,3 +155,44 @@ func TestRemoveAll(t *testing.T) {
 	require.NoError(t, RemoveAll(filepath.Join(keep, "kept")))
 	require.NoFileExists(t, filepath.Join(keep, "kept"))
 }
+
+// TestInterruptedCallsAreMadeAgain: a signal that comes while a network file system works is no fault of the disk.
+func TestInterruptedCallsAreMadeAgain(t *testing.T) {
+	calls := 0
+	err := again(func() error {
+		if calls++; calls < 3 {
+			return syscall.EINTR
+		}
+		return syscall.EIO
+	})
+	require.Equal(t, syscall.EIO, err)
+	require.Equal(t, 3, calls)
+}
+
+func TestReadDir(t *testing.T) {
+	dir := t.TempDir()
+	want := map[string]byte{}
+	for i := range 300 { // more than one reading takes
+		name := strings.Repeat("n", 200) + strconv.Itoa(i)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		want[name] = syscall.DT_REG
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "d"), 0o700))
+	require.NoError(t, os.Symlink("d", filepath.Join(dir, "l")))
+	want["d"], want["l"] = syscall.DT_DIR, syscall.DT_LNK
+	h, err := os.Open(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Close()) }()
+	entries, err := ReadDir(int(h.Fd()))
+	require.NoError(t, err)
+	got := map[string]byte{}
+	for _, e := range entries {
+		got[e.Name] = e.Kind
+	}
+	require.Equal(t, want, got)
+	file, err := os.Open(filepath.Join(dir, "l"))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	_, err = ReadDir(int(file.Fd()))
+	require.Error(t, err)
+}

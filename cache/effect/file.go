@@ -1,7 +1,6 @@
 package effect
 
 import (
-	"errors"
 	"io"
 	"os"
 
@@ -15,15 +14,15 @@ type File struct{ *os.File }
 // system calls to hear no.
 func OpenFile(path string, flag int, mode os.FileMode) (*File, error) {
 	return opened(path, func() (*os.File, error) {
-		for {
-			fd, err := unix.Open(path, flag|unix.O_CLOEXEC, uint32(mode.Perm()))
-			if err == nil {
-				return os.NewFile(uintptr(fd), path), nil
-			}
-			if !errors.Is(err, unix.EINTR) {
-				return nil, &os.PathError{Op: "open", Path: path, Err: err}
-			}
+		var fd int
+		err := again(func() (err error) {
+			fd, err = unix.Open(path, flag|unix.O_CLOEXEC, uint32(mode.Perm()))
+			return err
+		})
+		if err != nil {
+			return nil, &os.PathError{Op: "open", Path: path, Err: err}
 		}
+		return os.NewFile(uintptr(fd), path), nil
 	})
 }
 
@@ -127,7 +126,7 @@ func Datasync(f *os.File) error {
 	if err := Before(OpSync, f.Name()); err != nil {
 		return err
 	}
-	return unix.Fdatasync(int(f.Fd()))
+	return again(func() error { return unix.Fdatasync(int(f.Fd())) })
 }
 
 // Openat is the system call, with flags that may make the file.
@@ -135,19 +134,22 @@ func Openat(dir int, path string, flags int, mode uint32) (int, error) {
 	if err := Before(OpCreate, path); err != nil {
 		return -1, err
 	}
-	return unix.Openat(dir, path, flags, mode)
+	return openNow(dir, path, flags, mode)
 }
 
-// WriteFd is the system call. path is what messages of a test call the file.
-func WriteFd(fd int, b []byte, path string) (int, error) {
+// WriteFd is the system call: it may write less than all of b. path is what messages of a test call the file.
+func WriteFd(fd int, b []byte, path string) (n int, err error) {
 	if f := fault(OpWrite, path); f != nil {
-		n := 0
 		if f.Half {
 			n, _ = unix.Write(fd, b[:len(b)/2])
 		}
 		return n, f.strike()
 	}
-	return unix.Write(fd, b)
+	err = again(func() error {
+		n, err = unix.Write(fd, b)
+		return err
+	})
+	return n, err
 }
 
 // Ftruncate is the system call.
@@ -155,7 +157,7 @@ func Ftruncate(fd int, size int64, path string) error {
 	if err := Before(OpTruncate, path); err != nil {
 		return err
 	}
-	return unix.Ftruncate(fd, size)
+	return again(func() error { return unix.Ftruncate(fd, size) })
 }
 
 // Fchmod is the system call.
@@ -163,5 +165,5 @@ func Fchmod(fd int, mode uint32, path string) error {
 	if err := Before(OpChmod, path); err != nil {
 		return err
 	}
-	return unix.Fchmod(fd, mode)
+	return again(func() error { return unix.Fchmod(fd, mode) })
 }

@@ -30,7 +30,7 @@ func Renameat(fromDir int, from string, toDir int, to string) error {
 	if err := Before(OpRename, to); err != nil {
 		return err
 	}
-	return unix.Renameat(fromDir, from, toDir, to)
+	return again(func() error { return unix.Renameat(fromDir, from, toDir, to) })
 }
 
 // Renameat2 is the system call.
@@ -38,7 +38,7 @@ func Renameat2(fromDir int, from string, toDir int, to string, flags uint) error
 	if err := Before(OpRename, to); err != nil {
 		return err
 	}
-	return unix.Renameat2(fromDir, from, toDir, to, flags)
+	return again(func() error { return unix.Renameat2(fromDir, from, toDir, to, flags) })
 }
 
 // Link is os.Link.
@@ -54,7 +54,8 @@ func Linkat(from, toDir int, to string) error {
 	if err := Before(OpLink, to); err != nil {
 		return err
 	}
-	return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(from), toDir, to, unix.AT_SYMLINK_FOLLOW)
+	name := "/proc/self/fd/" + strconv.Itoa(from)
+	return again(func() error { return unix.Linkat(unix.AT_FDCWD, name, toDir, to, unix.AT_SYMLINK_FOLLOW) })
 }
 
 // Symlink is os.Symlink.
@@ -78,7 +79,7 @@ func Symlinkat(target string, dir int, path string) error {
 	if err := Before(OpSymlink, path); err != nil {
 		return err
 	}
-	return unix.Symlinkat(target, dir, path)
+	return again(func() error { return unix.Symlinkat(target, dir, path) })
 }
 
 // Mkdir is os.Mkdir.
@@ -125,7 +126,7 @@ func Mkdirat(dir int, path string, mode uint32) error {
 	if err := Before(OpMkdir, path); err != nil {
 		return err
 	}
-	return unix.Mkdirat(dir, path, mode)
+	return again(func() error { return unix.Mkdirat(dir, path, mode) })
 }
 
 // Remove is os.Remove.
@@ -149,7 +150,7 @@ func Unlinkat(dir int, path string, flags int) error {
 	if err := Before(OpRemove, path); err != nil {
 		return err
 	}
-	return unix.Unlinkat(dir, path, flags)
+	return unlink(dir, path, flags)
 }
 
 // Chmod is os.Chmod.
@@ -165,7 +166,7 @@ func Fchmodat(dir int, path string, mode uint32, flags int) error {
 	if err := Before(OpChmod, path); err != nil {
 		return err
 	}
-	return unix.Fchmodat(dir, path, mode, flags)
+	return again(func() error { return unix.Fchmodat(dir, path, mode, flags) })
 }
 
 // Replace makes the file at path hold b, mode 0600, in one step: a reader sees what was there before or all of b. It is not synced. The

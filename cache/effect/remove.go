@@ -1,12 +1,9 @@
 package effect
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"os"
 	"strconv"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -82,18 +79,18 @@ const emptyTries = 5
 
 // removeIn empties an open directory as far as that is possible, and returns the first trouble.
 func removeIn(fd int, path string) error {
-	entries, err := list(fd)
+	entries, err := ReadDir(fd)
 	if err != nil {
 		return &os.PathError{Op: "readdirent", Path: path, Err: err}
 	}
 	var bad error
 	opened := false
 	for _, e := range entries {
-		err := removeAt(fd, e.name, e.kind, path+"/"+e.name)
+		err := removeAt(fd, e.Name, e.Kind, path+"/"+e.Name)
 		if errors.Is(err, os.ErrPermission) && !opened {
 			opened = true
 			if unix.Fchmod(fd, 0o700) == nil {
-				err = removeAt(fd, e.name, e.kind, path+"/"+e.name)
+				err = removeAt(fd, e.Name, e.Kind, path+"/"+e.Name)
 			}
 		}
 		if bad == nil {
@@ -106,11 +103,11 @@ func removeIn(fd int, path string) error {
 // openOwn opens a directory, never through a link; one that its maker closed is opened to us first.
 func openOwn(dir int, name string) (int, error) {
 	const flags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd, err := openNow(dir, name, unix.O_RDONLY|flags)
+	fd, err := openNow(dir, name, unix.O_RDONLY|flags, 0)
 	if !errors.Is(err, unix.EACCES) {
 		return fd, err
 	}
-	at, pathErr := openNow(dir, name, unix.O_PATH|flags)
+	at, pathErr := openNow(dir, name, unix.O_PATH|flags, 0)
 	if pathErr != nil {
 		return -1, err
 	}
@@ -118,70 +115,17 @@ func openOwn(dir int, name string) (int, error) {
 	if unix.Chmod("/proc/self/fd/"+strconv.Itoa(at), 0o700) != nil {
 		return -1, err
 	}
-	return openNow(dir, name, unix.O_RDONLY|flags)
+	return openNow(dir, name, unix.O_RDONLY|flags, 0)
 }
 
-func openNow(dir int, name string, flags int) (int, error) {
-	for {
-		fd, err := unix.Openat(dir, name, flags, 0)
-		if !errors.Is(err, unix.EINTR) {
-			return fd, err
-		}
-	}
+func openNow(dir int, name string, flags int, mode uint32) (fd int, err error) {
+	err = again(func() error {
+		fd, err = unix.Openat(dir, name, flags, mode)
+		return err
+	})
+	return fd, err
 }
 
 func unlink(dir int, name string, flags int) error {
-	for {
-		err := unix.Unlinkat(dir, name, flags)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
-
-// entry is one name in a directory.
-type entry struct {
-	name string
-	kind byte // unix.DT_DIR and its like; DT_UNKNOWN where the file system does not say
-}
-
-var listBuffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
-
-// list reads an open directory.
-func list(fd int) ([]entry, error) {
-	buf := listBuffers.Get().(*[]byte)
-	defer listBuffers.Put(buf)
-	var out []entry
-	for {
-		n, err := unix.Getdents(fd, *buf)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil || n == 0 {
-			return out, err
-		}
-		out = appendEntries(out, (*buf)[:n])
-	}
-}
-
-// Where the fields of a directory entry lie, as getdents64 gives them.
-const (
-	direntLen  = 16
-	direntKind = 18
-	direntName = 19
-)
-
-func appendEntries(out []entry, b []byte) []entry {
-	for len(b) > direntName {
-		size := int(binary.NativeEndian.Uint16(b[direntLen:]))
-		if size < direntName || size > len(b) {
-			break
-		}
-		name, _, _ := bytes.Cut(b[direntName:size], []byte{0})
-		if s := string(name); s != "." && s != ".." {
-			out = append(out, entry{s, b[direntKind]})
-		}
-		b = b[size:]
-	}
-	return out
+	return again(func() error { return unix.Unlinkat(dir, name, flags) })
 }

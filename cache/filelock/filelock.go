@@ -20,21 +20,16 @@ import (
 
 // Try locks length bytes of f from offset for writing and reports whether it succeeded; false means that another handle
 // holds a part of the range. A length of 0 reaches to the end of any size. It never waits. f must be writable.
-func Try(f *os.File, offset, length int64) (bool, error) {
-	err := set(f, unix.F_WRLCK, offset, length)
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	return true, nil
-}
+func Try(f *os.File, offset, length int64) (bool, error) { return try(f, unix.F_WRLCK, offset, length) }
 
-// TryShared locks the range for reading: several handles may, and none of them while another has it by Try. f must be
-// readable.
+// TryShared locks the range for reading: several handles may, and none of them while another has it by Try. A range that this
+// handle has by Try becomes a shared one. f must be readable.
 func TryShared(f *os.File, offset, length int64) (bool, error) {
-	err := set(f, unix.F_RDLCK, offset, length)
+	return try(f, unix.F_RDLCK, offset, length)
+}
+
+func try(f *os.File, kind int16, offset, length int64) (bool, error) {
+	err := set(f, kind, offset, length)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		return false, nil
 	}
@@ -44,7 +39,7 @@ func TryShared(f *os.File, offset, length int64) (bool, error) {
 	return true, nil
 }
 
-// Unlock releases the range.
+// Unlock releases the range, however it was locked. One that is not locked is released already.
 func Unlock(f *os.File, offset, length int64) error {
 	if err := set(f, unix.F_UNLCK, offset, length); err != nil {
 		return fmt.Errorf("unlock %s: %w", f.Name(), err)

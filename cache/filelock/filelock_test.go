@@ -34,6 +34,36 @@ func TestTry(t *testing.T) {
 	try(a, 0, 0, true)
 }
 
+func TestTryShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	open := func(flag int) *os.File {
+		f, err := os.OpenFile(path, flag, 0)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	want := func(ok bool, try func(*os.File, int64, int64) (bool, error), f *os.File) {
+		t.Helper()
+		got, err := try(f, 7, 1)
+		require.NoError(t, err)
+		require.Equal(t, ok, got)
+	}
+	alone, a, b := open(os.O_RDWR), open(os.O_RDONLY), open(os.O_RDONLY)
+	want(true, Try, alone)
+	want(false, TryShared, a)
+	want(false, Free, a)
+	want(true, TryShared, alone) // which gives half of it up
+	want(true, TryShared, a)
+	want(true, TryShared, b)
+	want(false, Try, alone)
+	want(false, Free, alone)
+	require.NoError(t, Unlock(a, 7, 1))
+	require.NoError(t, b.Close())
+	want(true, Free, alone)
+	want(true, Try, alone)
+}
+
 func TestTryNeedsAWritableFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

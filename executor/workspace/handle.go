@@ -54,9 +54,6 @@ func openBeneath(dir int, path string, flags int, mode uint32, resolve uint64) (
 func writeAll(fd int, b []byte) error {
 	for len(b) > 0 {
 		n, err := effect.WriteFd(fd, b, "workspace")
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -58,16 +57,16 @@ func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
 		return false, wrap("read directory", name(dir), err)
 	}
 	defer unix.Close(fd)
-	names, err := namesIn(fd)
+	entries, err := effect.ReadDir(fd)
 	if err != nil {
 		return false, wrap("read directory", name(dir), err)
 	}
-	for _, n := range names {
-		err := s.one(fd, path.Join(dir, n), n)
+	for _, e := range entries {
+		err := s.one(fd, path.Join(dir, e.Name), e.Name)
 		if errors.Is(err, unix.EACCES) && s.closed != nil { // it may be listed and not searched
 			err = s.closed.unlock(dir, mode, func(mode uint32) error { return effect.Fchmod(fd, mode, name(dir)) })
 			if err == nil {
-				err = s.one(fd, path.Join(dir, n), n)
+				err = s.one(fd, path.Join(dir, e.Name), e.Name)
 			}
 		}
 		if errors.Is(err, unix.EACCES) && dir != "" {
@@ -78,7 +77,7 @@ func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
 			return false, err
 		}
 	}
-	return len(names) == 0, nil
+	return len(entries) == 0, nil
 }
 
 func name(dir string) string {
@@ -134,25 +133,6 @@ func (s *scanner) open(dir string, mode uint32) (int, error) {
 	}
 	return fd, err
 }
-
-// namesIn lists an open directory.
-func namesIn(fd int) ([]string, error) {
-	buf := dirBuffers.Get().(*[]byte)
-	defer dirBuffers.Put(buf)
-	var names []string
-	for {
-		n, err := unix.ReadDirent(fd, *buf)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil || n <= 0 {
-			return names, err
-		}
-		_, _, names = unix.ParseDirent((*buf)[:n], -1, names)
-	}
-}
-
-var dirBuffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
 
 // unwrap strips the path that os puts around a system error.
 func unwrap(err error) error {

@@ -128,15 +128,15 @@ func look(attempt string, laid *Laid) (*shelf, bool) {
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
-	names, err := namesIn(fd)
+	entries, err := effect.ReadDir(fd)
 	if err != nil || unix.Fstat(fd, &st) != nil || st.Mode&0o7777 != 0o700 {
 		return nil, false
 	}
-	for _, n := range names {
+	for _, e := range entries {
 		switch {
-		case n == Dir:
-		case n == Log && effect.Unlinkat(fd, Log, 0) == nil:
-		case n == Tmp && untouchedTmp(fd):
+		case e.Name == Dir:
+		case e.Name == Log && effect.Unlinkat(fd, Log, 0) == nil:
+		case e.Name == Tmp && untouchedTmp(fd):
 		default:
 			return nil, false
 		}
@@ -168,8 +168,8 @@ func untouchedTmp(attempt int) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	names, err := namesIn(fd)
-	return err == nil && len(names) == 0
+	entries, err := effect.ReadDir(fd)
+	return err == nil && len(entries) == 0
 }
 
 // shelf finds what is below ws as it was laid. Of ws itself only what was laid in it counts: it is made anew.
@@ -243,13 +243,13 @@ func (l *Laid) dirIs(ws int, p string, dirs, files []string) bool {
 	if now, err := stampOf(fd); err != nil || now != l.dirs[p] {
 		return false
 	}
-	names, err := namesIn(fd)
-	if err != nil || len(names) != len(dirs)+len(files) {
+	entries, err := effect.ReadDir(fd)
+	if err != nil || len(entries) != len(dirs)+len(files) {
 		return false
 	}
-	slices.Sort(names)
+	slices.SortFunc(entries, func(a, b effect.DirEntry) int { return strings.Compare(a.Name, b.Name) })
 	want := slices.Sorted(slices.Values(slices.Concat(dirs, files)))
-	return slices.Equal(names, want)
+	return slices.EqualFunc(entries, want, func(e effect.DirEntry, name string) bool { return e.Name == name })
 }
 
 // worn is the name of a spare's workspace while what is needed of it moves to the new one.
