@@ -61,7 +61,7 @@ func (x *actionIndex) init(dir string) {
 func (x *actionIndex) open() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	ids, err := listIDs(filepath.Join(x.dir, "log"), ".log")
+	ids, err := listIDs(filepath.Join(x.dir, "log"), logSuffix)
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,7 @@ func (s *Store) RegisterCampaign(root string) error {
 	if err != nil {
 		return fault("write", s.dir, err)
 	}
-	s.commits.directory(s.dir)
-	s.commits.directory(filepath.Dir(path))
+	s.commits.directory(s.dir, filepath.Dir(path))
 	return nil
 }
 
@@ -56,12 +55,14 @@ func (s *Store) Campaigns() ([]string, error) {
 	}
 	var roots []string
 	for _, e := range entries {
+		if strings.Contains(e.Name(), ".") {
+			continue // half written by a crash, or gone the next moment: writeWhole gives it the name it shall have
+		}
 		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, fault("read", s.dir, err)
 		}
-		// What a crash left half written has another name and no newline.
-		if root, ok := strings.CutSuffix(string(b), "\n"); ok && !strings.Contains(e.Name(), ".") {
+		if root, ok := strings.CutSuffix(string(b), "\n"); ok {
 			roots = append(roots, root)
 		}
 	}

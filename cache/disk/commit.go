@@ -35,11 +35,13 @@ func (c *commits) init(s *Store) {
 	c.dirs = map[string]bool{}
 }
 
-// directory asks the next commit to make the names in dir durable.
-func (c *commits) directory(dir string) {
+// directory asks the next commit to make the names in directories durable.
+func (c *commits) directory(dirs ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dirs[dir] = true
+	for _, dir := range dirs {
+		c.dirs[dir] = true
+	}
 }
 
 // Sync implements cache.Store. It covers what other writers appended and this handle has read, too: whoever goes on from
@@ -76,6 +78,9 @@ func (c *commits) sync() error {
 
 // commit orders blobs before the records that name them.
 func (c *commits) commit() error {
+	// Records first, then what they name: what comes between is in the next commit, with its blobs, and not ahead of them.
+	logs := c.s.actions.volatile()
+	packs := c.s.packs.volatile()
 	c.mu.Lock()
 	err, dirs := c.fatal, c.dirs
 	c.dirs = map[string]bool{}
@@ -83,8 +88,6 @@ func (c *commits) commit() error {
 	if err != nil {
 		return err
 	}
-	logs := c.s.actions.volatile() // before packs: a record must not get ahead of its blobs
-	packs := c.s.packs.volatile()
 	for _, p := range packs {
 		err = errors.Join(err, syncFile(p.file))
 	}
@@ -140,7 +143,8 @@ func (x *packIndex) volatile() []extent {
 	defer x.mu.Unlock()
 	var out []extent
 	for _, p := range x.packs {
-		if p.end > p.durable && !p.gone {
+		// What this handle wrote into a pack that somebody deleted since cannot be made durable, and is not passed over.
+		if p.end > p.durable && (!p.gone || p == x.own) {
 			out = append(out, extent{p.index, p.file, p.end})
 		}
 	}

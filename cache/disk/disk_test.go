@@ -1,10 +1,12 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -260,6 +262,27 @@ func TestVerify(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// TestVerifyTellsInOrder: the same damage is told in the same words. What was trimmed while it looked is none.
+func TestVerifyTellsInOrder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := open(t, dir)
+	for i := range 20 {
+		d, err := cache.PutBytes(s, append(make([]byte, smallBlob*(i%2)), fmt.Sprint(i, "x")...))
+		require.NoError(t, err)
+		damage(t, s, d, flip)
+	}
+	problems, err := s.Verify(t.Context())
+	require.NoError(t, err)
+	require.Len(t, problems, 20)
+	require.True(t, slices.IsSortedFunc(problems, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Offset, b.Offset))
+	}))
+	gone := digest.Of(make([]byte, smallBlob+1))
+	v := verification{s: s, suspects: map[digest.Digest]Problem{}}
+	require.NoError(t, v.file(s.blobPath(gone), gone))
+	require.Empty(t, v.suspects)
+}
+
 func TestVerifyTellsGapsInPacks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := open(t, dir)
@@ -305,6 +328,8 @@ func TestFaultsCarryHints(t *testing.T) {
 		require.ErrorIs(t, err, test.err)
 		require.True(t, strings.HasPrefix(err.Error(), test.want), "%v", err)
 	}
+	require.ErrorContains(t, fault("write", "/s", unix.EACCES), "hint: make the directory writable")
+	require.ErrorContains(t, fault("read", "/s", unix.EACCES), "hint: make what is in the directory readable")
 }
 
 func TestDeletedUnderABuild(t *testing.T) {

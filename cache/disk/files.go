@@ -8,7 +8,7 @@ import (
 
 // PackFiles returns the paths of the files that hold small blobs, those of other writers included.
 func (s *Store) PackFiles() ([]string, error) {
-	ids, err := listIDs(filepath.Join(s.dir, "pack"), ".pack")
+	ids, err := listIDs(filepath.Join(s.dir, "pack"), packSuffix)
 	if err != nil {
 		return nil, fault("read", s.dir, err)
 	}

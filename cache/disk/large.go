@@ -56,9 +56,16 @@ func (s *Store) hasLarge(d digest.Digest) (bool, error) {
 		return false, nil
 	}
 	if !s.readOnly { // another process may not have synced its name yet
-		s.commits.directory(filepath.Dir(path))
+		s.nameOf(path)
 	}
 	return true, nil
+}
+
+// nameOf asks the next commit to make the name of a large blob durable, and that of the directory it is in: whoever made one of them
+// may have died before it was.
+func (s *Store) nameOf(path string) {
+	dir := filepath.Dir(path)
+	s.commits.directory(dir, filepath.Dir(dir))
 }
 
 func (s *Store) openLarge(d digest.Digest) (io.ReadCloser, error) {
@@ -163,14 +170,12 @@ func (s *Store) putFile(temp string, r io.Reader) (digest.Digest, error) {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
 	path := s.blobPath(d) // a file that is there is replaced: this one is known to be good
-	if err := effect.Mkdir(filepath.Dir(path), 0o700); err == nil {
-		s.commits.directory(filepath.Join(s.dir, "blobs"))
-	} else if !errors.Is(err, os.ErrExist) {
+	if err := effect.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
 	if err := effect.Rename(temp, path); err != nil {
 		return digest.Digest{}, fault("write", s.dir, err)
 	}
-	s.commits.directory(filepath.Dir(path))
+	s.nameOf(path)
 	return d, nil
 }

@@ -71,7 +71,7 @@ func (x *packIndex) open() error {
 	if x.opened {
 		return nil
 	}
-	for _, kind := range []struct{ dir, suffix string }{{"log", ".log"}, {"pack", ".pack"}} {
+	for _, kind := range []struct{ dir, suffix string }{{"log", logSuffix}, {"pack", packSuffix}} {
 		ids, err := listIDs(filepath.Join(x.dir, kind.dir), kind.suffix)
 		if err != nil {
 			return err

@@ -131,6 +131,8 @@ func fault(verb, dir string, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		hint = "\nhint: free some space; what is stored stays good, and what was not stored is still in its workspace"
+	case errors.Is(err, unix.EACCES) && (verb == "open" || verb == "read" || verb == "verify"):
+		hint = "\nhint: make what is in the directory readable, or name another store with UFBUILD_STORE"
 	case errors.Is(err, unix.EROFS), errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		hint = "\nhint: make the directory writable, or name another store with UFBUILD_STORE"
 	}

@@ -47,7 +47,7 @@ const (
 
 // tablePath returns where the table of a log or pack lies.
 func tablePath(data string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(data, ".pack"), ".log") + ".idx"
+	return strings.TrimSuffix(strings.TrimSuffix(data, packSuffix), logSuffix) + ".idx"
 }
 
 // table is one that was opened. It is guarded by the lock of the index it belongs to.

@@ -24,10 +24,11 @@ type Trimming struct {
 	Blobs    map[digest.Digest]bool // what is removed
 }
 
-// Freed is what a Trim took off the disk.
+// Freed is what a Trim took off the disk: what was asked for, and with it second copies, damaged ones, and what dead writers had
+// half put.
 type Freed struct {
 	Blobs int64 // copies
-	Bytes int64
+	Bytes int64 // headers of small blobs included
 }
 
 // Trim removes blobs and nothing else: attempts stay known, and who wants the bytes of one finds them missing.
@@ -168,12 +169,11 @@ func (t *trim) copyOut(ctx context.Context, packs []*packFile) error {
 				return err
 			}
 		}
-		t.freed.Blobs -= int64(len(stay))
 	}
 	return nil
 }
 
-// copyEntry copies one blob. A damaged one is left behind: its bytes are lost already.
+// copyEntry copies one blob. A second copy is left behind, and so is a damaged one: its bytes are lost already.
 func (t *trim) copyEntry(p *packFile, d digest.Digest, at int64) error {
 	if t.kept[d] {
 		return nil
@@ -198,6 +198,7 @@ func (t *trim) copyEntry(p *packFile, d digest.Digest, at int64) error {
 		return err
 	}
 	t.kept[d] = true
+	t.freed.Blobs-- // removePack counts it with the rest of its old pack
 	t.freed.Bytes -= int64(len(t.frame))
 	return nil
 }
@@ -210,12 +211,12 @@ func (s *Store) trimWriter() (*writer, error) {
 	if s.writer != nil {
 		return s.writer, nil
 	}
-	ids, err := listIDs(filepath.Join(s.dir, "log"), ".log")
+	ids, err := listIDs(filepath.Join(s.dir, "log"), logSuffix)
 	if err != nil {
 		return nil, err
 	}
 	last := lastOf(ids)
-	packs, err := listIDs(filepath.Join(s.dir, "pack"), ".pack")
+	packs, err := listIDs(filepath.Join(s.dir, "pack"), packSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func (s *Store) trimWriter() (*writer, error) {
 func (t *trim) removePack(p *packFile) error {
 	path := p.file.Name()
 	if _, err := os.Lstat(logPath(t.s.dir, p.id)); err == nil {
-		log, _, err := recordlog.OpenWriter(logPath(t.s.dir, p.id))
+		log, err := recordlog.OpenWriter(logPath(t.s.dir, p.id))
 		if errors.Is(err, recordlog.ErrLocked) {
 			return ErrInUse
 		}

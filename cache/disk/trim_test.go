@@ -113,6 +113,23 @@ func TestTrimOfNothing(t *testing.T) {
 	require.Equal(t, before, snapshot(t, filepath.Join(dir, "pack")), "a pack with nothing to remove is left alone")
 }
 
+// What goes with it is counted too: the second copy that two writers made of what stays.
+func TestTrimCountsSecondCopies(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	a, b := open(t, dir), open(t, dir)
+	for _, blob := range []string{"goes", "stays"} { // the second one each without a look at what the other put
+		for _, s := range []*Store{a, b} {
+			_, err := cache.PutBytes(s, []byte(blob))
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, a.Close())
+	require.NoError(t, b.Close())
+	freed, err := open(t, dir).Trim(t.Context(), these(Trimming{Blobs: map[digest.Digest]bool{digest.Of([]byte("goes")): true}}))
+	require.NoError(t, err)
+	require.Equal(t, Freed{Blobs: 2, Bytes: entryLen(int64(len("goes"))) + entryLen(int64(len("stays")))}, freed)
+}
+
 // A campaign that is registered again holds the store, though it has written nothing yet.
 func TestRegisteredHandleIsNotTrimmedUnder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")

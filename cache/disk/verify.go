@@ -1,11 +1,13 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +62,8 @@ func (s *Store) Damage() []Problem {
 	return append(out, s.packs.lost...)
 }
 
-// Verify reads every byte of the store and returns all that is wrong. What it finds corrupt is no longer there for this
+// Verify reads every byte of the store and returns all that is wrong: records, packs, blobs, attempts, each in the order of their
+// files. What it finds corrupt is no longer there for this
 // handle, nor, unless it only reads, for later ones. It stops with the error of ctx.
 func (s *Store) Verify(ctx context.Context) ([]Problem, error) {
 	v := verification{s: s, suspects: map[digest.Digest]Problem{}}
@@ -151,16 +154,23 @@ func (v *verification) files(ctx context.Context) error {
 		}
 		return v.file(path, d)
 	})
-	for d, p := range v.suspects {
-		if ok, err := v.s.Has(d); err == nil && !ok { // else a good copy took its place
+	suspects := slices.SortedFunc(maps.Values(v.suspects), func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Offset, b.Offset))
+	})
+	for _, p := range suspects {
+		if ok, err := v.s.Has(p.Digest); err == nil && !ok { // else a good copy took its place
 			v.problems = append(v.problems, p)
 		}
 	}
 	return err
 }
 
+// file reads one. What was trimmed since the directory was listed is no problem.
 func (v *verification) file(path string, d digest.Digest) error {
 	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -171,8 +181,11 @@ func (v *verification) file(path string, d digest.Digest) error {
 		err = errors.Join(err, r.Close())
 	}
 	var corrupt cache.ErrCorrupt
-	if errors.As(err, &corrupt) {
+	switch {
+	case errors.As(err, &corrupt):
 		v.suspects[d] = Problem{Kind: CorruptBlob, Path: path, Digest: d, Detail: corrupt.Detail}
+		return nil
+	case cache.IsMissing(err):
 		return nil
 	}
 	return err
@@ -222,13 +235,9 @@ func (v *verification) attempt(a cache.Attempt) error {
 func (s *Store) named(a cache.Attempt) []digest.Digest {
 	out := a.Blobs()
 	for _, d := range a.Trees() {
-		b, err := cache.ReadAll(s, d, maxPacked)
+		t, err := cache.ReadTree(s, d)
 		if err != nil {
 			continue // missing or corrupt, which is told of the tree itself
-		}
-		t, err := cache.DecodeTree(b)
-		if err != nil {
-			continue
 		}
 		for _, e := range t.Entries {
 			if e.Kind == cache.File {

@@ -21,12 +21,21 @@ type writer struct {
 	temp atomic.Int64 // files made below tmp so far
 }
 
+// The kinds of files that a writer has, by how their names end.
+const (
+	logSuffix  = ".log"
+	packSuffix = ".pack"
+)
+
+// numbered is the name of a file of writer id.
+func numbered(id int, suffix string) string { return fmt.Sprintf("%05d%s", id, suffix) }
+
 func logPath(dir string, id int) string {
-	return filepath.Join(dir, "log", fmt.Sprintf("%05d.log", id))
+	return filepath.Join(dir, "log", numbered(id, logSuffix))
 }
 
 func packPath(dir string, id int) string {
-	return filepath.Join(dir, "pack", fmt.Sprintf("%05d.pack", id))
+	return filepath.Join(dir, "pack", numbered(id, packSuffix))
 }
 
 // listIDs returns the writer numbers among the names of a directory, in ascending order. No directory means none.
@@ -37,9 +46,8 @@ func listIDs(dir, suffix string) ([]int, error) {
 	}
 	var ids []int
 	for _, e := range entries {
-		digits, ok := strings.CutSuffix(e.Name(), suffix)
-		id, bad := strconv.Atoi(digits)
-		if ok && bad == nil && id > 0 {
+		id, bad := strconv.Atoi(strings.TrimSuffix(e.Name(), suffix))
+		if bad == nil && id > 0 && e.Name() == numbered(id, suffix) { // a stray 1.log is nobody's, and 00001.log may not be there
 			ids = append(ids, id)
 		}
 	}
@@ -74,7 +82,7 @@ func (s *Store) becomeWriter() (*writer, error) {
 		return nil, err
 	}
 	// A new number is always the one after the greatest, never one in a gap: readers look for no other.
-	ids, err := listIDs(filepath.Join(s.dir, "log"), ".log")
+	ids, err := listIDs(filepath.Join(s.dir, "log"), logSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +100,9 @@ func (s *Store) becomeWriter() (*writer, error) {
 
 // takeLog becomes the writer of log id. The error is recordlog.ErrLocked when it has one.
 func (s *Store) takeLog(id int) (*writer, error) {
-	log, created, err := recordlog.OpenWriter(logPath(s.dir, id))
+	log, err := recordlog.OpenWriter(logPath(s.dir, id))
 	if err != nil {
 		return nil, err
-	}
-	if created {
-		s.commits.directory(filepath.Join(s.dir, "log"))
 	}
 	w := &writer{id: id, log: log}
 	if err := errors.Join(s.actions.adopt(w), s.sweepTemp(id)); err != nil {
@@ -124,12 +129,12 @@ func (s *Store) makeLayout() error {
 			return err
 		}
 	}
+	// Whoever made these names, and those of the logs and packs in them, may have died before they were durable.
+	s.commits.directory(filepath.Dir(s.dir), s.dir, filepath.Join(s.dir, "log"), filepath.Join(s.dir, "pack"))
 	_, err := os.Lstat(filepath.Join(s.dir, formatName))
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	s.commits.directory(filepath.Dir(s.dir))
-	s.commits.directory(s.dir)
 	return writeWhole(filepath.Join(s.dir, formatName), []byte(formatText))
 }
 
@@ -152,16 +157,11 @@ func writeWhole(path string, b []byte) error {
 
 // openPack opens the writer's pack for appending and cuts what a dead predecessor left half written. packs.mu is held.
 func (w *writer) openPack(s *Store) error {
-	path := packPath(s.dir, w.id)
-	_, err := os.Lstat(path)
-	created := errors.Is(err, os.ErrNotExist)
-	f, err := effect.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := effect.OpenFile(packPath(s.dir, w.id), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	if created {
-		s.commits.directory(filepath.Join(s.dir, "pack"))
-	}
+	s.commits.directory(filepath.Join(s.dir, "pack"))
 	if err := s.packs.adopt(w.id, f); err != nil {
 		_ = f.Close()
 		return err

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 func open(t *testing.T, path string) *Writer {
 	t.Helper()
-	w, _, err := OpenWriter(path)
+	w, err := OpenWriter(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
@@ -48,15 +50,13 @@ func TestAppendIsVisibleAtOnceAndReadable(t *testing.T) {
 
 func TestOneWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.log")
-	w, created, err := OpenWriter(path)
+	w, err := OpenWriter(path)
 	require.NoError(t, err)
-	require.True(t, created)
-	_, _, err = OpenWriter(path)
+	_, err = OpenWriter(path)
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, w.Close())
-	w, created, err = OpenWriter(path)
+	w, err = OpenWriter(path)
 	require.NoError(t, err)
-	require.False(t, created)
 	require.NoError(t, w.Close())
 }
 
@@ -188,6 +188,39 @@ func TestUnfitPayloads(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "a.log"))
 	require.Panics(t, func() { _, _, _ = w.Append(nil) })
 	require.Panics(t, func() { _, _, _ = w.Append([]byte("a\nb")) })
+	long := bytes.Repeat([]byte("x"), MaxPayload)
+	_, _, err := w.Append(append(long, 'x'))
+	require.ErrorIs(t, err, ErrTooLong)
+	require.Zero(t, w.End(), "nothing was written")
+	offset, size, err := w.Append(long)
+	require.NoError(t, err)
+	got, err := ReadRecord(w, offset, size, nil)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(long, got))
+}
+
+// TestSyncMakesTheNameDurable: also that of a log which somebody else made who never synced it. Once is enough.
+func TestSyncMakesTheNameDurable(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.log")
+	made, err := OpenWriter(path)
+	require.NoError(t, err)
+	require.NoError(t, made.Close())
+	w := open(t, path)
+	var synced []string
+	effect.Intercept(func(e effect.Effect) *effect.Fault {
+		if e.Op == effect.OpSync {
+			synced = append(synced, e.Path)
+		}
+		return nil
+	})
+	t.Cleanup(func() { effect.Intercept(nil) })
+	for range 2 {
+		_, _, err := w.Append([]byte("x"))
+		require.NoError(t, err)
+		require.NoError(t, w.Sync())
+	}
+	require.Equal(t, []string{path, dir, path}, synced)
 }
 
 // FuzzScan splices damage into a log: no panic, every byte accounted for, and nothing yielded that was not written.

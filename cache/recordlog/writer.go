@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,9 @@ var ErrLocked = errors.New("another process is writing it")
 // ErrGone says that the file was deleted under its writer, so that nothing written to it can be found again.
 var ErrGone = errors.New("the file was deleted while it was being written")
 
+// ErrTooLong says that a payload is longer than MaxPayload.
+var ErrTooLong = fmt.Errorf("a record has at most %d bytes", MaxPayload)
+
 // Writer is the one writer of a log. Its methods may be called concurrently.
 type Writer struct {
 	f *effect.File
@@ -27,23 +31,24 @@ type Writer struct {
 	end  int64 // where the next line begins
 	torn bool  // bytes of a failed write may lie behind end
 	line []byte
+
+	naming sync.Mutex
+	named  bool // the name of the file is durable
 }
 
 // OpenWriter opens the log at path for appending, creates it with mode 0600 when it does not exist, takes its lock and mends
-// its tail. created tells the caller to sync the directory. ErrLocked means that it has a writer.
-func OpenWriter(path string) (w *Writer, created bool, err error) {
-	_, err = os.Lstat(path)
-	created = errors.Is(err, os.ErrNotExist)
+// its tail. ErrLocked means that it has a writer.
+func OpenWriter(path string) (*Writer, error) {
 	f, err := effect.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, false, fmt.Errorf("write log: %w", err)
+		return nil, fmt.Errorf("write log: %w", err)
 	}
-	w = &Writer{f: f}
+	w := &Writer{f: f}
 	if err := w.claim(); err != nil {
 		_ = f.Close()
-		return nil, false, fmt.Errorf("write log %s: %w", path, err)
+		return nil, fmt.Errorf("write log %s: %w", path, err)
 	}
-	return w, created, nil
+	return w, nil
 }
 
 func (w *Writer) claim() error {
@@ -106,10 +111,14 @@ func (w *Writer) mend(tail Tail) error {
 }
 
 // Append writes one record and returns the offset and size that ReadRecord takes. After an error nothing of it is visible
-// as a record, and the next Append may succeed.
+// as a record, and the next Append may succeed. A payload of more than MaxPayload bytes is ErrTooLong; an empty one, or one with a
+// newline, is a panic.
 func (w *Writer) Append(payload []byte) (offset int64, size int, err error) {
-	if len(payload) == 0 || len(payload) > MaxPayload || bytes.IndexByte(payload, '\n') >= 0 {
+	if len(payload) == 0 || bytes.IndexByte(payload, '\n') >= 0 {
 		panic(fmt.Sprintf("BUG: append record: %d bytes, or a newline in them", len(payload)))
+	}
+	if len(payload) > MaxPayload { // what a program, a contract or another machine said is in it
+		return 0, 0, fmt.Errorf("append record of %d bytes: %w", len(payload), ErrTooLong)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +138,8 @@ func (w *Writer) Append(payload []byte) (offset int64, size int, err error) {
 	return offset, len(w.line), nil
 }
 
-// Sync returns when everything appended before is durable. ErrGone means that it never will be.
+// Sync returns when everything appended before is durable, and the log's name with it: whoever made the file may have died before
+// that was. ErrGone means that it never will be.
 func (w *Writer) Sync() error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(w.f.Fd()), &st); err != nil {
@@ -138,10 +148,26 @@ func (w *Writer) Sync() error {
 	if st.Nlink == 0 {
 		return fmt.Errorf("sync log %s: %w", w.f.Name(), ErrGone)
 	}
-	if err := effect.Datasync(w.f.File); err != nil {
+	if err := errors.Join(effect.Datasync(w.f.File), w.syncName()); err != nil {
 		return fmt.Errorf("sync log %s: %w", w.f.Name(), err)
 	}
 	return nil
+}
+
+// syncName makes the name of the log durable, once.
+func (w *Writer) syncName() error {
+	w.naming.Lock()
+	defer w.naming.Unlock()
+	if w.named {
+		return nil
+	}
+	dir, err := os.Open(filepath.Dir(w.f.Name()))
+	if err != nil {
+		return err
+	}
+	err = errors.Join(effect.SyncHandle(dir), dir.Close())
+	w.named = err == nil
+	return err
 }
 
 // End returns the offset behind the last record.

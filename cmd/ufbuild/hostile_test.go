@@ -219,7 +219,7 @@ func TestTimesOfRecordsDoNotCount(t *testing.T) {
 		b, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.NoError(t, os.Remove(path))
-		w, _, err := recordlog.OpenWriter(path)
+		w, err := recordlog.OpenWriter(path)
 		require.NoError(t, err)
 		hour, stamps := 48, 0
 		_, err = recordlog.Scan(bytes.NewReader(b), 0, func(_ int64, _ int, payload []byte) error {

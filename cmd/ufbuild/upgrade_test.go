@@ -224,7 +224,7 @@ func addLaterFields(t *testing.T, file string) {
 	require.NotEmpty(t, records)
 	strange := regexp.MustCompile(`"kind":"[^"]*"`).ReplaceAll(records[0], []byte(`"kind":"prophecy"`))
 	require.NoError(t, os.Remove(file))
-	w, _, err := recordlog.OpenWriter(file)
+	w, err := recordlog.OpenWriter(file)
 	require.NoError(t, err)
 	for _, r := range append(records, strange) {
 		_, _, err := w.Append(r)

@@ -38,7 +38,7 @@ func Open(root string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, _, err := recordlog.OpenWriter(filepath.Join(dir, logName))
+	w, err := recordlog.OpenWriter(filepath.Join(dir, logName))
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -132,7 +132,7 @@ func claim(dir string) (*recordlog.Writer, error) {
 		return nil, fmt.Errorf("write ledger: %w", err)
 	}
 	for n := range maxLogs {
-		w, _, err := recordlog.OpenWriter(filepath.Join(dir, logName(n)))
+		w, err := recordlog.OpenWriter(filepath.Join(dir, logName(n)))
 		if errors.Is(err, recordlog.ErrLocked) {
 			continue
 		}
