@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -43,26 +45,28 @@ func (l *loader) combine(d *taskDef, v cty.Value) []matrixCell {
 	for it := v.ElementIterator(); it.Next(); {
 		k, axis := it.Element()
 		values := l.axis(d, k.AsString(), axis)
-		var next []partial
-		for _, c := range cells {
-			for _, x := range values {
-				m := map[string]cty.Value{k.AsString(): x.value}
-				for name, old := range c.values {
-					m[name] = old
-				}
-				next = append(next, partial{append(append([]string(nil), c.labels...), x.label), m})
-			}
-		}
-		cells = next
-		if len(cells) > maxInstances {
+		if len(cells)*len(values) > maxInstances {
 			l.error("UF4303", d.node.header, "The matrix has over %d combinations.", maxInstances)
 			return nil
 		}
+		next := make([]partial, 0, len(cells)*len(values))
+		for _, c := range cells {
+			for _, x := range values {
+				values := maps.Clone(c.values)
+				values[k.AsString()] = x.value
+				next = append(next, partial{append(slices.Clone(c.labels), x.label), values})
+			}
+		}
+		cells = next
 	}
 	out := make([]matrixCell, 0, len(cells))
 	seen := map[string]bool{}
 	for _, c := range cells {
 		label := strings.Join(c.labels, "-")
+		if err := ValidKey(label); err != nil && label != "" { // each value is short enough, all of them together may be too long
+			l.error("UF4302", d.matrix.place, "A combination of the matrix has no name: %v.", err)
+			return nil
+		}
 		low := strings.ToLower(label)
 		if seen[low] {
 			l.error("UF4302", d.matrix.place, "Two combinations of the matrix are both called %q.", label)
