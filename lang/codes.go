@@ -25,16 +25,13 @@ func (CodeDoc) Files(example string) []SourceFile {
 	archive := txtar.Parse([]byte(example))
 	var files []SourceFile
 	if len(archive.Comment) > 0 {
-		files = append(files, SourceFile{Path: mainExample, Bytes: archive.Comment})
+		files = append(files, SourceFile{Path: mainFile, Bytes: archive.Comment})
 	}
 	for _, f := range archive.Files {
 		files = append(files, SourceFile{Path: f.Name, Bytes: f.Data})
 	}
 	return files
 }
-
-// mainExample is the file of an example that needs no header.
-const mainExample = "campaign.hcl"
 
 // exampleAgent is what every example with a prompt needs.
 const exampleAgent = `

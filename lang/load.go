@@ -120,8 +120,8 @@ func (l *loader) load(names []string) {
 // be in it.
 var absent = []string{"UF1103", "UF1301", "UF2002", "UF2101", "UF2103", "UF6001", "UF7002", "UF9001", "UF9101"}
 
-// broken are the codes that say a file cannot be parsed.
-var broken = []string{"UF1000", "UF1002", "UF1003", "UF1004", "UF1006"}
+// broken are the codes that say a file cannot be read or parsed.
+var broken = []string{"UF1000", "UF1001", "UF1002", "UF1003", "UF1004", "UF1006"}
 
 // shapes are the codes about the shape of blocks, which the rest of a broken file has by accident. A JSON
 // file that parses at all has the shape it shows.

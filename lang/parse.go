@@ -49,7 +49,7 @@ func locate(o Options) (root string, files []string, err error) {
 }
 
 // campaignFiles lists the campaign files of a directory, those of the overlay included; first is one of
-// them whatever its name.
+// them whatever its name. Where it has another name than the main file, that one is of another campaign.
 func campaignFiles(dir, first string, overlay map[string][]byte) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -58,13 +58,13 @@ func campaignFiles(dir, first string, overlay map[string][]byte) ([]string, erro
 	var names []string
 	for _, e := range entries {
 		n := e.Name()
-		if e.IsDir() || n != first && (n == mainFile || !isCampaignFile(n)) {
+		if e.IsDir() || !belongs(n, first) {
 			continue
 		}
 		names = append(names, n)
 	}
 	for n := range overlay {
-		if !slices.Contains(names, n) && (n == first || n != mainFile && isCampaignFile(n) && !strings.Contains(n, "/")) {
+		if !slices.Contains(names, n) && belongs(n, first) && !strings.Contains(n, "/") {
 			names = append(names, n)
 		}
 	}
@@ -75,8 +75,15 @@ func campaignFiles(dir, first string, overlay map[string][]byte) ([]string, erro
 	return names, nil
 }
 
+// belongs reports whether a file is one of the campaign whose first file has a name.
+func belongs(n, first string) bool {
+	return n == first || isCampaignFile(n) && (first == mainFile || !isMain(n))
+}
+
+func isMain(n string) bool { return n == mainFile || n == mainFile+".json" }
+
 func isCampaignFile(n string) bool {
-	return n == mainFile || n == mainFile+".json" ||
+	return isMain(n) ||
 		strings.HasSuffix(n, ".campaign.hcl") || strings.HasSuffix(n, ".campaign.hcl.json")
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,13 @@ func TestTheNearestCampaignWins(t *testing.T) {
 	require.Empty(t, ds)
 	require.Equal(t, []string{"other", "more"}, taskNames(c), "an explicit file stands in for campaign.hcl")
 	require.Equal(t, dir, c.Root)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.hcl.json"), []byte(`{"task": {"json": {"command": ["true"]}}}`), 0o644))
+	c, ds = Load(Options{File: filepath.Join(dir, "other.hcl")})
+	require.Empty(t, ds)
+	require.Equal(t, []string{"other", "more"}, taskNames(c), "in either syntax")
+	c, ds = Load(Options{Dir: dir})
+	require.Empty(t, ds)
+	require.Equal(t, []string{"outer", "json", "more"}, taskNames(c), "whose two forms are one campaign")
 	_, ds = Load(Options{File: filepath.Join(dir, "gone.hcl")})
 	require.Equal(t, "UF1001", ds[0].Code)
 }
@@ -83,4 +91,36 @@ func TestRenderIsSafeForConcurrentUse(t *testing.T) {
 		}()
 	}
 	wg.Wait()
+}
+
+// A file that cannot be read may hold whatever seems to be missing, so nothing is said of that.
+func TestWhatMayBeInAnUnreadableFileIsNotMissed(t *testing.T) {
+	dir := writeTree(t, map[string]string{"campaign.hcl": "task \"a\" {\n  command    = [\"true\"]\n  depends_on = [task.b]\n}\n"})
+	_, ds := Load(Options{Dir: dir})
+	require.Equal(t, []string{"UF2002"}, codesOf(ds))
+	require.NoError(t, os.Symlink("gone", filepath.Join(dir, "b.campaign.hcl")))
+	_, ds = Load(Options{Dir: dir})
+	require.Equal(t, []string{"UF1001"}, codesOf(ds))
+}
+
+// A named pipe has no bytes until somebody writes to it, which may be never.
+func TestAPipeIsNoFile(t *testing.T) {
+	dir := writeTree(t, map[string]string{"campaign.hcl": ""})
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	_, err := newSources(dir).read("pipe", maxDataFile)
+	require.ErrorContains(t, err, "no regular file")
+}
+
+// A prompt is a text of expressions too, where it may be longer.
+func TestEachUseOfAFileHasItsOwnLimit(t *testing.T) {
+	for _, first := range []int64{4, 8} {
+		s := newSources(writeTree(t, map[string]string{"x": "123456"}))
+		_, _ = s.read("x", first)
+		b, err := s.read("x", 8)
+		require.NoError(t, err)
+		require.Equal(t, "123456", string(b))
+		_, err = s.read("x", 4)
+		require.ErrorIs(t, err, errTooLarge)
+		require.Len(t, s.list(), 1)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -36,9 +37,28 @@ type sources struct {
 	matched map[string]bool // by glob: whether it matches any file
 }
 
+// sourceEntry is what reading a file gave under a limit.
 type sourceEntry struct {
 	bytes []byte
 	err   error
+	limit int64
+}
+
+// decides reports whether reading again under a limit would give the same.
+func (e *sourceEntry) decides(limit int64) bool {
+	return e != nil && (!errors.Is(e.err, errTooLarge) || limit <= e.limit)
+}
+
+// under is what reading gives under a limit that may be lower than that of the entry.
+func (e *sourceEntry) under(name string, limit int64) ([]byte, error) {
+	if e.err == nil && int64(len(e.bytes)) > limit {
+		return nil, overLimit(name, limit)
+	}
+	return e.bytes, e.err
+}
+
+func overLimit(name string, limit int64) error {
+	return fmt.Errorf("read %s: %w: over %d bytes", name, errTooLarge, limit)
 }
 
 type globEntry struct {
@@ -53,21 +73,22 @@ func newSources(dir string) *sources {
 // errTooLarge is wrapped by the error of a file over its limit.
 var errTooLarge = errors.New("file is too large")
 
-// read returns the bytes of the file at the slash path name; the second read is answered from memory.
+// read returns the bytes of the file at the slash path name, which has at most limit bytes. The second read is answered from
+// memory, also one under another limit: a prompt may be text of an expression too.
 func (s *sources) read(name string, limit int64) ([]byte, error) {
 	s.mu.Lock()
-	e, ok := s.files[name]
+	e := s.files[name]
 	s.mu.Unlock()
-	if ok {
-		return e.bytes, e.err
+	if e.decides(limit) {
+		return e.under(name, limit)
 	}
 	b, err := s.fetch(name, limit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.files[name]; ok {
-		return e.bytes, e.err
+	if e := s.files[name]; e.decides(limit) {
+		return e.under(name, limit)
 	}
-	s.files[name] = &sourceEntry{b, err}
+	s.files[name] = &sourceEntry{b, err, limit}
 	if err == nil {
 		s.order = append(s.order, name)
 	}
@@ -81,7 +102,7 @@ func (s *sources) fetch(name string, limit int64) ([]byte, error) {
 	case !ok:
 		return readBelow(s.dir, name, limit)
 	case int64(len(b)) > limit:
-		return nil, fmt.Errorf("read %s: %w: over %d bytes", name, errTooLarge, limit)
+		return nil, overLimit(name, limit)
 	}
 	return b, nil
 }
@@ -196,7 +217,12 @@ func readBelow(dir, name string, limit int64) ([]byte, error) {
 	if !cleanPath(name) {
 		return nil, fmt.Errorf("%q is not a clean path below the campaign directory", name)
 	}
-	f, err := os.OpenInRoot(dir, name)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not wait for its writer
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
 	}
@@ -207,15 +233,17 @@ func readBelow(dir, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
 	case info.IsDir():
 		return nil, fmt.Errorf("read %s: it is a directory", name)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read %s: it is no regular file", name)
 	case info.Size() > limit:
-		return nil, fmt.Errorf("read %s: %w: %d bytes", name, errTooLarge, info.Size())
+		return nil, overLimit(name, limit)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
 	}
 	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("read %s: %w: over %d bytes", name, errTooLarge, limit)
+		return nil, overLimit(name, limit)
 	}
 	return b, nil
 }
