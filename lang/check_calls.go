@@ -190,12 +190,14 @@ func structural(name string, args []*typ) *typ {
 	switch name {
 	case "concat":
 		return concatenated(args)
-	case "setunion", "setintersection", "setsubtract", "coalescelist":
+	case "setunion", "setintersection", "setsubtract":
+		return setOf(elementUnion(args...))
+	case "coalescelist":
 		return listOf(elementUnion(args...))
 	case "reverse", "slice", "distinct", "tolist":
 		return listOf(elementUnion(args[0]))
 	case "toset":
-		return &typ{shape: listShape, set: true, elem: elementUnion(args[0])}
+		return setOf(elementUnion(args[0]))
 	case "element":
 		return elementUnion(args[0])
 	case "one":

@@ -73,8 +73,7 @@ func (c *checker) checkCompound(e hclsyntax.Expression) *typ {
 	case *hclsyntax.BinaryOpExpr:
 		return c.binary(e)
 	case *hclsyntax.UnaryOpExpr:
-		c.operand(e.Val, e.Op.Type)
-		return typeOfCty(unaryResult(e))
+		return c.unary(e)
 	case *hclsyntax.TupleConsExpr:
 		elems := make([]*typ, 0, len(e.Exprs))
 		for _, x := range e.Exprs {

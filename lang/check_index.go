@@ -80,6 +80,14 @@ func (c *checker) listElement(a *typ, text string, key *typ, where hcl.Range) (*
 		c.probs.error("UF2103", where, "%s is %s; its index is a number, not %s.", text, a, key)
 		return nil, false
 	}
+	n, good := convertTo(key.value(), cty.Number)
+	if !good {
+		return anyType, true
+	}
+	if n.IsKnown() && (!n.AsBigFloat().IsInt() || n.AsBigFloat().Sign() < 0) {
+		c.probs.error("UF2103", where, "An index is a whole number from 0 up, not %s.", n.AsBigFloat().Text('g', 12))
+		return nil, false
+	}
 	count := len(a.elems)
 	if a.shape == listShape {
 		if count = a.count; count == 0 || key.known == cty.NilVal {
@@ -89,12 +97,8 @@ func (c *checker) listElement(a *typ, text string, key *typ, where hcl.Range) (*
 	if key.known == cty.NilVal {
 		return unionOf(a.elems...).loosely(), true
 	}
-	n, good := convertTo(key.known, cty.Number)
-	if !good {
-		return anyType, true
-	}
 	i, _ := n.AsBigFloat().Int64()
-	if i < 0 || int(i) >= count {
+	if i >= int64(count) {
 		c.probs.error("UF2103", where, "%s has %s; there is no [%d].", text, plural(count, "element"), i)
 		return nil, false
 	}

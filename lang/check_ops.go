@@ -120,7 +120,16 @@ func (c *checker) binary(e *hclsyntax.BinaryOpExpr) *typ {
 	return numberType
 }
 
-func unaryResult(e *hclsyntax.UnaryOpExpr) cty.Type { return e.Op.Type }
+// unary checks the one side of ! or of a minus sign; that of a literal is known.
+func (c *checker) unary(e *hclsyntax.UnaryOpExpr) *typ {
+	c.operand(e.Val, e.Op.Type)
+	if _, literal := literalValue(e.Val); literal {
+		if v, ds := e.Value(nil); !ds.HasErrors() {
+			return typeOfValue(v)
+		}
+	}
+	return typeOfCty(e.Op.Type)
+}
 
 // operand checks a part that must be a number or a bool.
 func (c *checker) operand(e hclsyntax.Expression, want cty.Type) {

@@ -166,6 +166,10 @@ func addAttributes(to, t *typ) *typ {
 func (l *loader) checkTextMap(a *argument, t *typ) {
 	l.needs2110(a, t, "a map of strings", objectLike)
 	for _, x := range t.alternatives() {
+		if x.shape == mapShape && !x.elem.textual() {
+			l.error("UF2104", a.place, "A value of %s is %s and cannot be put into text.", a.name, x.elem).hint("Use join() or jsonencode().")
+			a.broken = true
+		}
 		for _, k := range sortedKeys(x.attrs) {
 			if !envName.MatchString(k) {
 				l.badEnvName(a, k)

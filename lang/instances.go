@@ -168,6 +168,7 @@ func (l *loader) cellInstances(d *taskDef, cell *lateParts) []*Instance {
 // loopCount evaluates loops and loop_mode for one cell.
 func (l *loader) loopCount(d *taskDef, cell *lateParts) int {
 	s := cell.scope(l.ev)
+	l.oneLoopMode(d)
 	mode := l.wantEnum(s, d.settings["loop_mode"], "UF2110", "parallel", "series")
 	d.task.Series = mode == "series"
 	a := d.settings["loops"]
@@ -193,6 +194,21 @@ func (l *loader) loopCount(d *taskDef, cell *lateParts) int {
 		return 1
 	}
 	return int(l.wantInt(s, a, 1, 1, maxLoops, "UF4203"))
+}
+
+// oneLoopMode reports a loop_mode that instances might have each their own of: whether loops follow each other is a fact of the
+// whole task, which its readers see by.
+func (l *loader) oneLoopMode(d *taskDef) {
+	a := d.settings["loop_mode"]
+	if a == nil {
+		return
+	}
+	for i := range a.uses {
+		if u := &a.uses[i]; slices.Contains(instanceRoots, u.root) {
+			l.error("UF2110", u.place, "loop_mode is one for all instances of a task, so it may not use %s.", u.root)
+			a.broken = true
+		}
+	}
 }
 
 // instance makes one instance and decodes its settings.

@@ -61,6 +61,7 @@ var (
 )
 
 func listOf(e *typ) *typ { return &typ{shape: listShape, elem: e} }
+func setOf(e *typ) *typ  { return &typ{shape: listShape, elem: e, set: true} }
 func mapOf(e *typ) *typ  { return &typ{shape: mapShape, elem: e} }
 
 func objectOf(attrs map[string]*typ) *typ { return &typ{shape: objectShape, attrs: attrs} }
