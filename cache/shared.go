@@ -23,8 +23,8 @@ type SharedAttempt struct {
 	// Origin names the attempt among all attempts of all machines. A machine that has an attempt of this origin, discarded
 	// or not, does not take it again.
 	Origin   string        `json:"origin"`
-	Producer string        `json:"producer,omitempty"`
-	Address  string        `json:"address,omitempty"` // of the node that ran it
+	Producer string        `json:"producer,omitempty"` // who made it and where, in its own words
+	Address  string        `json:"address,omitempty"`  // of the node that ran it
 	Build    string        `json:"build,omitempty"`
 	Rung     string        `json:"rung,omitempty"`
 	Agent    Agent         `json:"agent,omitzero"`
@@ -39,27 +39,35 @@ type SharedAttempt struct {
 	Signer string `json:"-"` // set by Lookup: the trusted key that signed it
 }
 
-// ShareAttempt returns a as others may have it: without what is of this machine alone, and without what was not declared.
+// ShareAttempt returns a, of which something was captured, as others may have it: without what is of this machine alone, and without
+// what was not declared. See SharedAttempt for origin and producer.
 func ShareAttempt(a Attempt, origin, producer string) SharedAttempt {
-	c := *a.Captured
-	c.Leftovers, c.LeftoversTruncated, c.Kept = digest.Digest{}, false, nil
 	return SharedAttempt{
 		Key: a.Key, Origin: origin, Producer: producer, Address: a.Address, Build: a.Build, Rung: a.Rung, Agent: a.Agent,
-		Started: a.StartedAt, Ended: a.EndedAt, Prompt: a.Prompt, Feedback: a.Feedback, Outcome: a.Outcome, Message: a.Message, Captured: c,
+		Started: a.StartedAt, Ended: a.EndedAt, Prompt: a.Prompt, Feedback: a.Feedback, Outcome: a.Outcome, Message: a.Message,
+		Captured: declared(*a.Captured),
 	}
+}
+
+// declared is what travels of c: blobs that were not declared do not, so their names would only be missed.
+func declared(c Captured) Captured {
+	c.Leftovers, c.LeftoversTruncated, c.Kept = digest.Digest{}, false, nil
+	return c
 }
 
 // elsewhere is why an attempt of another machine ran: its own reason may name paths over there.
 const elsewhere = "made on another machine"
 
-// Records are what a store appends to have the attempt as number n of its key, found in a remote.
+// Records are what a store appends to have the attempt as number n of its key, found in a remote, with the digest of the key's
+// manifest. Of what it says it left only what was declared is in them, whoever made it. They say the same each time, so that one who
+// was stopped between them may append them again.
 func (e SharedAttempt) Records(n int, manifest digest.Digest, remote string) []Record {
 	start := StartedRecord(Attempt{
 		Key: e.Key, Ordinal: n, Address: e.Address, Build: e.Build, Manifest: manifest, Prompt: e.Prompt, Feedback: e.Feedback,
 		Reason: elsewhere, Rung: e.Rung, Agent: e.Agent, StartedAt: e.Started,
 		From: &From{Remote: remote, Producer: e.Producer, Origin: e.Origin, Signer: e.Signer},
 	})
-	return []Record{start, CapturedRecord(e.Key, n, e.Captured), EndedRecord(e.Key, n, e.Outcome, e.Message, e.Ended)}
+	return []Record{start, CapturedRecord(e.Key, n, declared(e.Captured)), EndedRecord(e.Key, n, e.Outcome, e.Message, e.Ended)}
 }
 
 // Blobs calls do for every blob that e names, trees included, and for every file in them. A tree is read from cas after do was

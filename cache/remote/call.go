@@ -80,12 +80,16 @@ func (c *Client) Retry(ctx context.Context, do func(context.Context) error) erro
 		if err == nil || try >= c.opts.Tries || !Transient(err) || ctx.Err() != nil {
 			return err
 		}
-		// Between half and one and a half: many builds that lost one server do not come back at one moment.
-		if !sleep(ctx, wait/2+time.Duration(rand.Int64N(int64(wait)+1))) {
+		if !sleep(ctx, about(wait)) {
 			return err
 		}
 		wait *= 4
 	}
+}
+
+// about is between a half and one and a half of wait: many builds that lost one server do not come back at one moment.
+func about(wait time.Duration) time.Duration {
+	return wait/2 + time.Duration(rand.Int64N(int64(wait)+1))
 }
 
 // sleep waits for d; false when ctx ended first.

@@ -98,7 +98,7 @@ func (h *httpConn) do(ctx context.Context, method, name string, size int64, body
 	wait := h.opts.Backoff
 	for try := 1; ; try++ {
 		resp, err := h.once(ctx, method, name, size, body)
-		if err == nil || try >= h.opts.Tries || !again(err) || !sleep(ctx, wait) {
+		if err == nil || try >= h.opts.Tries || !again(err) || !sleep(ctx, about(wait)) {
 			return resp, err
 		}
 		wait *= 4
@@ -161,7 +161,7 @@ func (h *httpConn) once(ctx context.Context, method, name string, size int64, bo
 		return fail(err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		_ = resp.Body.Close() // the status says it all
+		_ = drained(resp.Body) // the status says it all
 		if resp.StatusCode == http.StatusNotFound {
 			return fail(ErrNotFound)
 		}
@@ -169,6 +169,16 @@ func (h *httpConn) once(ctx context.Context, method, name string, size int64, bo
 	}
 	resp.Body = &kicking{resp.Body, paced(func() { t.Reset(h.opts.Timeout) }), func() { t.Stop(); cancel(nil) }}
 	return resp, nil
+}
+
+// maxDrained bounds what is read of an answer that nobody wants, in bytes: a page that says "not found" is shorter.
+const maxDrained = 16 << 10
+
+// drained ends an answer of which the rest is not wanted. What is left of it is read where that is little: a connection with bytes
+// in it cannot be used again, and the next request would have to make one, handshake and all.
+func drained(body io.ReadCloser) error {
+	_, _ = io.CopyN(io.Discard, body, maxDrained) // the connection is not used again, then
+	return body.Close()
 }
 
 // kicking tells of progress, and of the end.
@@ -212,7 +222,7 @@ func (h *httpConn) findMissing(ctx context.Context, digests []Digest) ([]Digest,
 		if err != nil {
 			return fmt.Errorf("ask which blobs the remote lacks: %w%s", err, h.hint(err))
 		}
-		return resp.Body.Close()
+		return drained(resp.Body)
 	})
 	return missing, err
 }
@@ -246,7 +256,7 @@ func (h *httpConn) put(ctx context.Context, name string, size int64, body func()
 	if err != nil {
 		return err
 	}
-	return resp.Body.Close()
+	return drained(resp.Body)
 }
 
 // Read fetches each blob by itself.

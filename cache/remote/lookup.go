@@ -107,6 +107,8 @@ func (c *Cache) decode(k cache.Key, text []byte) (cache.SharedAttempt, bool, err
 		return e, false, fmt.Errorf("%w: its attempt ended as %q", cache.ErrPoisoned, e.Outcome)
 	case !plain(words(e)):
 		return e, false, fmt.Errorf("%w: its attempt has control characters in what is shown of it", cache.ErrPoisoned)
+	case tooMuch(words(e)):
+		return e, false, fmt.Errorf("%w: its attempt says more than any attempt does", cache.ErrPoisoned)
 	case !possible(e):
 		return e, false, fmt.Errorf("%w: its attempt has numbers or an end that no attempt of its outcome has", cache.ErrPoisoned)
 	}
@@ -132,6 +134,21 @@ func plain(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(s string) bool {
 		return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 	})
+}
+
+// maxWords bounds the bytes of what an attempt says, each text counted with what a store adds to it: a record that a store appends
+// has its bounds, and a build would meet them at every look.
+const (
+	maxWords  = 4 << 20
+	wordExtra = 200
+)
+
+func tooMuch(texts []string) bool {
+	n := 0
+	for _, s := range texts {
+		n += len(s) + wordExtra
+	}
+	return n > maxWords
 }
 
 // possible reports whether an attempt can have ended well as it says. Less than nothing would be saved from what a build of its
@@ -220,6 +237,9 @@ func (c *Cache) fetch(ctx context.Context, digests []digest.Digest, into cache.C
 		w, ok := c.where(d)
 		if !ok {
 			return cache.ErrMissing{Digest: d}
+		}
+		if other, twice := local[w]; twice && other != d {
+			return fmt.Errorf("%w: it says that two blobs have one sum, %s", cache.ErrPoisoned, w)
 		}
 		local[w] = d
 		wanted = append(wanted, w)

@@ -91,14 +91,17 @@ func Check(address string, o Options) error {
 	return err
 }
 
-// Name is an address as it is shown: without an instance name or a path, which some servers take for a password.
+// Name is an address as it is shown: without an instance name or a path, which some servers take for a password, and without what
+// stands before the host, which is one.
 func Name(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		return address
 	}
-	host, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + host
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
 // Name implements cache.Shared.

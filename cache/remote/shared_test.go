@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -180,6 +183,8 @@ func TestPoisonedEntries(t *testing.T) {
 		"a negative price":         {func(d map[string]any) { captured(d)["usage"] = map[string]any{"cost_usd": -5} }, "numbers"},
 		"tokens given back":        {func(d map[string]any) { captured(d)["usage"] = map[string]any{"output_tokens": -1} }, "numbers"},
 		"a stopped success":        {func(d map[string]any) { captured(d)["stopped_by"] = "crash" }, "an end"},
+		"a novel":                  {func(d map[string]any) { attempt(d)["message"] = strings.Repeat("words ", 1<<20) }, "says more"},
+		"a crowd of outputs":       {func(d map[string]any) { captured(d)["outputs"] = make([]map[string]any, 100_000) }, "says more"},
 		"no JSON":                  {func(d map[string]any) { d["text"] = "{" }, "attempt.json"},
 		"a later format":           {func(d map[string]any) { d["format"] = 2 }, ""},
 		"a bad digest":             {func(d map[string]any) { attempt(d)["prompt"] = "b3:zz/1" }, "digest"},
@@ -274,6 +279,62 @@ func TestSumsComeBack(t *testing.T) {
 	require.True(t, ok)
 }
 
+// TestTwoBlobsOfOneSum: who says that two blobs have one sum lies about one of them, and what is there is not taken for both.
+func TestTwoBlobsOfOneSum(t *testing.T) {
+	s := remotetest.Start(t, remotetest.Options{Functions: sha256Only})
+	k := cache.KeyOf([]byte("m"))
+	here := local(t)
+	e := simple(t, here, k)
+	other, err := cache.PutBytes(here, []byte("FINDINGS"))
+	require.NoError(t, err)
+	e.Captured.Log = other
+	require.NoError(t, closing(t, openCache(t, s.URL(), remote.CacheOptions{})).Publish(t.Context(), e, here))
+	action, _ := remote.Encoder{Function: remote.SHA256}.KeyAction(k)
+	result, _ := s.Result(repb.DigestFunction_SHA256, action.Proto())
+	for _, f := range result.GetOutputFiles() {
+		if f.GetPath() == "attempt.json" {
+			text, _ := s.Blob(repb.DigestFunction_SHA256, f.GetDigest())
+			lie := strings.ReplaceAll(string(text), remote.SHA256.Of([]byte("FINDINGS")).Hex(), remote.SHA256.Of([]byte("findings")).Hex())
+			f.Digest = s.Put(repb.DigestFunction_SHA256, []byte(lie))
+		}
+	}
+	s.SetResult(repb.DigestFunction_SHA256, action.Proto(), result)
+	reader := closing(t, openCache(t, s.URL(), remote.CacheOptions{}))
+	got, ok, err := reader.Lookup(t.Context(), k)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.ErrorIs(t, reader.Take(t.Context(), got, local(t)), cache.ErrPoisoned)
+}
+
+// TestAnswersKeepTheirConnection: a page that says "not found", or thanks for an upload, is read to its end, so that the next request
+// needs no other connection.
+func TestAnswersKeepTheirConnection(t *testing.T) {
+	var made atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method != http.MethodPut {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, strings.Repeat("<p>a page</p>", 300))
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			made.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	c := closing(t, openCache(t, s.URL, remote.CacheOptions{}))
+	for i := range 5 {
+		_, ok, err := c.Lookup(t.Context(), cache.KeyOf([]byte{byte(i)}))
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, err = c.Put(strings.NewReader("bytes"))
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 1, made.Load())
+}
+
 func TestHTTPAnswers(t *testing.T) {
 	s := remotetest.StartHTTP(t)
 	o := quick
@@ -300,5 +361,7 @@ func TestHTTPAnswers(t *testing.T) {
 		require.NotContains(t, err.Error(), "pw")
 	}
 	require.ErrorContains(t, remote.Check("http://h", remote.Options{CA: "x"}), "x")
-	require.Equal(t, "grpc://h:1", remote.Name("grpc://h:1/secret"))
+	for _, address := range []string{"grpc://h:1/secret", "grpc://ann:secret@h:1/x", "grpc://h:1?secret", "grpc://h:1#secret@"} {
+		require.Equal(t, "grpc://h:1", remote.Name(address))
+	}
 }

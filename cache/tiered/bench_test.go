@@ -103,10 +103,10 @@ func BenchmarkManySmallOutputs(b *testing.B) {
 }
 
 // connect is another machine's connection.
-func connect(b *testing.B, s *remotetest.Server) cache.Shared {
-	b.Helper()
-	shared, err := at(s.URL())(b.Context())
-	require.NoError(b, err)
-	b.Cleanup(func() { require.NoError(b, shared.Close()) })
+func connect(tb testing.TB, s *remotetest.Server) cache.Shared {
+	tb.Helper()
+	shared, err := at(s.URL())(tb.Context())
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, shared.Close()) })
 	return shared
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -192,11 +193,18 @@ func (s *Store) take(ctx context.Context, shared cache.Shared, e cache.SharedAtt
 	if err != nil {
 		return false, err
 	}
+	ordinal := cache.NextOrdinal(attempts)
 	if known := ofOrigin(attempts, e.Origin); known != nil {
-		if known.Discarded != nil || whole(e, s.Store) {
+		switch {
+		case known.Discarded != nil:
 			return false, nil
+		case halfTaken(known):
+			ordinal = known.Ordinal
+		case whole(e, s.Store):
+			return false, nil
+		default:
+			return true, shared.Take(ctx, e, s.Store)
 		}
-		return true, shared.Take(ctx, e, s.Store)
 	}
 	if err := shared.Take(ctx, e, s.Store); err != nil {
 		return false, err
@@ -208,7 +216,7 @@ func (s *Store) take(ctx context.Context, shared cache.Shared, e cache.SharedAtt
 	if err != nil {
 		return false, err
 	}
-	for _, r := range e.Records(cache.NextOrdinal(attempts), manifest, s.opts.Name) {
+	for _, r := range e.Records(ordinal, manifest, s.opts.Name) {
 		if err := s.Append(r); err != nil {
 			return false, err
 		}
@@ -246,13 +254,19 @@ func OriginOf(a cache.Attempt) string {
 	return fmt.Sprintf("%s/%d", a.Build, a.Ordinal)
 }
 
+// ofOrigin returns the attempt that has an origin, or nil; of several the last.
 func ofOrigin(attempts []cache.Attempt, origin string) *cache.Attempt {
-	for i := range attempts {
+	for i := range slices.Backward(attempts) {
 		if OriginOf(attempts[i]) == origin {
 			return &attempts[i]
 		}
 	}
 	return nil
+}
+
+// halfTaken reports whether a process that took an attempt was killed between its records. One that was made here is never taken.
+func halfTaken(a *cache.Attempt) bool {
+	return a.From != nil && (a.Captured == nil || a.State != cache.Ended)
 }
 
 // imagine makes an attempt visible without writing anything.
@@ -262,6 +276,9 @@ func (s *Store) imagine(ctx context.Context, shared cache.Shared, e cache.Shared
 		return false, err
 	}
 	known := ofOrigin(attempts, e.Origin)
+	if known != nil && known.Discarded == nil && halfTaken(known) {
+		known = nil // who builds takes the rest
+	}
 	if known != nil && (known.Discarded != nil || whole(e, s)) {
 		return false, nil
 	}

@@ -165,6 +165,37 @@ func TestDiscardedStays(t *testing.T) {
 	require.Equal(t, sent, server.Calls()["UpdateActionResult"], "a discarded attempt is not sent")
 }
 
+// TestHalfTakenIsTakenWhole: who was killed between the records of an attempt leaves one that the next fetch completes, in place of
+// one that is never taken and so paid for again.
+func TestHalfTakenIsTakenWhole(t *testing.T) {
+	server := remotetest.Start(t, remotetest.Options{})
+	a := newMachine(t, mem.New(""), server.URL(), nil)
+	publish(t, a, attempt(t, a.local, 1, "one"))
+	e, ok, err := connect(t, server).Lookup(t.Context(), k)
+	require.NoError(t, err)
+	require.True(t, ok)
+	for n := range 3 {
+		b := newMachine(t, mem.New(""), server.URL(), nil)
+		_, err := cache.PutBytes(b.local, []byte("one"))
+		require.NoError(t, err)
+		for _, r := range e.Records(1, digest.Of(manifest), server.URL())[:n] {
+			require.NoError(t, b.local.Append(r))
+		}
+		looking := newMachine(t, b.local.(*mem.Store).Handle(), server.URL(), func(o *tiered.Options) { o.Virtual = true })
+		require.True(t, looking.Fetch(t.Context(), ask), "a plan says so too")
+		require.False(t, looking.Fetch(t.Context(), ask), "once")
+		require.True(t, b.Fetch(t.Context(), ask), "%d records", n)
+		all, err := b.local.Attempts(k)
+		require.NoError(t, err)
+		require.Len(t, all, 1, "it is the same attempt")
+		require.Equal(t, cache.Ended, all[0].State)
+		require.Equal(t, cache.OK, all[0].Outcome)
+		require.Len(t, all[0].Captured.Outputs, 1)
+		require.False(t, b.Fetch(t.Context(), ask), "it is there")
+		require.Empty(t, append(b.warnings(), looking.warnings()...))
+	}
+}
+
 func TestLostBlobsComeBack(t *testing.T) {
 	server := remotetest.Start(t, remotetest.Options{})
 	store := mem.New("")
