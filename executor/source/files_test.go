@@ -196,6 +196,23 @@ func TestSaveSettlesNewFiles(t *testing.T) {
 	require.Zero(t, f.Hashed())
 }
 
+// TestSkew: a stamp from our clock is one however long a busy machine took between the looks at it; one from another clock
+// is told by how far it lies outside of them.
+func TestSkew(t *testing.T) {
+	const ms = int64(1e6)
+	for name, c := range map[string]struct{ stamped, begun, ended, want int64 }{
+		"at once":                      {1000 * ms, 1000 * ms, 1000 * ms, 0},
+		"finer than a tick":            {1004 * ms, 1000 * ms, 1000 * ms, 0},
+		"long before the second look":  {1000 * ms, 1000 * ms, 1900 * ms, 0},
+		"long after the first look":    {1900 * ms, 1000 * ms, 1900 * ms, 0},
+		"in the middle of a long wait": {5000 * ms, 1000 * ms, 9000 * ms, 0},
+		"a clock that is ahead":        {6900 * ms, 1000 * ms, 1900 * ms, 5000*ms - skewMargin},
+		"a clock that is behind":       {1000 * ms, 6000 * ms, 6900 * ms, -5000*ms - skewMargin},
+	} {
+		require.Equal(t, c.want, skewOf(c.stamped, c.begun, c.ended), name)
+	}
+}
+
 // A learned digest that is wrong does not survive: the bytes are read before it is believed.
 func TestSaveDoesNotBelieve(t *testing.T) {
 	root := lay(t, "a=1")

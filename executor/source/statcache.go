@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -170,20 +171,22 @@ func (f *Files) write() error {
 	if err := effect.MkdirAll(filepath.Dir(f.cacheFile), 0o777); err != nil {
 		return err
 	}
+	begun := coarseNow()
 	tmp, err := effect.CreateTemp(filepath.Dir(f.cacheFile), ".stat-*")
 	if err != nil {
 		return err
 	}
-	defer effect.Remove(tmp.Name())
-	defer tmp.Close()
-	skew, err := clockSkew(tmp.File)
+	skew, err := clockSkew(tmp.File, begun)
+	if err == nil {
+		_, err = tmp.Write(f.encode(skew))
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = effect.Rename(tmp.Name(), f.cacheFile)
+	}
 	if err != nil {
-		return err
+		_ = effect.Remove(tmp.Name()) // only takes up space
 	}
-	if _, err := tmp.Write(f.encode(skew)); err != nil {
-		return err
-	}
-	return effect.Rename(tmp.Name(), f.cacheFile)
+	return err
 }
 
 // skewFree is how far the stamp of a file just made may lie from our clock and still come from the
@@ -194,18 +197,26 @@ const skewFree = int64(20e6)
 // is known no better than this.
 const skewMargin = int64(2e9)
 
-// clockSkew returns how much earlier than our own clock says a file must be to count as clean,
-// judged from the stamp of a file that was made just now.
-func clockSkew(tmp *os.File) (int64, error) {
+// clockSkew returns how much earlier than our own clock says a file must be to count as clean, judged
+// from the stamp of a file that was made since begun.
+func clockSkew(tmp *os.File, begun int64) (int64, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(tmp.Fd()), &st); err != nil {
 		return 0, err
 	}
-	ahead := st.Mtim.Nano() - coarseNow()
-	if ahead > -skewFree && ahead < skewFree {
-		return 0, nil
+	return skewOf(st.Mtim.Nano(), begun, coarseNow()), nil
+}
+
+// skewOf judges a stamp that was given between begun and ended, by our clock. A busy machine may take
+// its time between the two, which is no skew.
+func skewOf(stamped, begun, ended int64) int64 {
+	switch {
+	case stamped >= ended+skewFree:
+		return stamped - ended - skewMargin
+	case stamped <= begun-skewFree:
+		return stamped - begun - skewMargin
 	}
-	return ahead - skewMargin, nil
+	return 0
 }
 
 // encode renders the entries that are clean under the clock of the file system, and marks them so.
