@@ -428,16 +428,40 @@ func TestMasker(t *testing.T) {
 	}
 }
 
+// TestMaskerHoldsBackBeginningsOnly: who follows a log sees a line when it is printed, not when so much came behind it as a secret is
+// long.
+func TestMaskerHoldsBackBeginningsOnly(t *testing.T) {
+	m := NewMasker([]string{"a secret of some length, as keys have", "aab-aab-aac"})
+	for _, c := range []struct{ piece, passed string }{
+		{"working\n", "working\n"},
+		{"", ""},
+		{"take a sec", "take "},
+		{"ond look\n", "a second look\n"},
+		{"a", ""},
+		{"ab-aab-a", ""},
+		{"ab", "aab-"},
+		{"-aac!", "***!"},
+		{"it is a secret of some length, as keys", "it is "},
+		{" have", "***"},
+		{"aab-aab-aa", ""},
+	} {
+		require.Equal(t, c.passed, string(m.Next([]byte(c.piece), false)), "%q", c.piece)
+	}
+	require.Equal(t, "aab-aab-aa", string(m.Next(nil, true)))
+}
+
 func FuzzMasker(f *testing.F) {
-	f.Add("secret", "xsecretsecretx", 3)
-	f.Fuzz(func(t *testing.T, secret, text string, size int) {
-		if size < 1 || len(secret) < minSecret || strings.Contains(secret, "*") {
+	f.Add("secret", "ets", "xsecretsecretx", 3)
+	f.Add("aaaa", "aaaab", "aaaaaaaaaabaaaa", 2)
+	f.Add("abcabd", "cabx", "abcabcabdabcabx", 1)
+	f.Fuzz(func(t *testing.T, secret, second, text string, size int) {
+		if size < 1 || len(secret) < minSecret || strings.Contains(secret, "*") || strings.Contains(second, "*") {
 			t.Skip()
 		}
-		whole := NewMasker([]string{secret})
+		whole := NewMasker([]string{secret, second})
 		want := append([]byte(nil), whole.Next([]byte(text), true)...)
 		require.NotContains(t, string(want), secret)
-		m := NewMasker([]string{secret})
+		m := NewMasker([]string{secret, second})
 		var got []byte
 		for b := []byte(text); len(b) > 0; b = b[min(size, len(b)):] {
 			got = append(got, m.Next(b[:min(size, len(b))], false)...)
