@@ -18,7 +18,7 @@ func ordering(t testing.TB, n int, needs func(i int) []int, took map[string]time
 	c := &lang.Campaign{Tasks: make([]*lang.Task, n)}
 	for i := range n {
 		task := &lang.Task{Name: nameOf(i)}
-		inst := &lang.Instance{Address: lang.Address{Task: task.Name}}
+		inst := &lang.Instance{Settings: &lang.Settings{}, Address: lang.Address{Task: task.Name}}
 		for _, on := range needs(i) {
 			task.Refs = append(task.Refs, lang.Ref{Task: nameOf(on), Kind: lang.DataRef, How: "refers to"})
 			inst.Needs = append(inst.Needs, lang.Need{On: lang.Address{Task: nameOf(on)}, Kind: lang.DataRef})

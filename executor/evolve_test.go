@@ -280,7 +280,7 @@ func (e *evolution) attempt(a *Action, given map[string]node) (workspace.Capture
 func (e *evolution) task() {
 	t, r := e.t, e.r
 	addr := lang.Address{Task: fmt.Sprint("t", len(e.tasks))}
-	inst := &lang.Instance{Address: addr, Task: &lang.Task{}}
+	inst := &lang.Instance{Settings: &lang.Settings{}, Address: addr, Task: &lang.Task{}}
 	a := &Action{Outputs: []OutputSpec{{Name: "t", Tree: []string{"**"}}}}
 	var given map[string]node
 	var parents []snapshot

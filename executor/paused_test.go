@@ -115,7 +115,7 @@ func TestPausesOfEarlierBuilds(t *testing.T) {
 func TestRungs(t *testing.T) {
 	lower := &lang.Profile{Name: "lower", Agent: &lang.Agent{Name: "b"}}
 	upper := &lang.Profile{Name: "upper", Agent: &lang.Agent{Name: "a", Pool: "acme"}, Fallback: []string{"lower"}}
-	inst := &lang.Instance{Profile: upper}
+	inst := &lang.Instance{Settings: &lang.Settings{Profile: upper}}
 	b := &Builder{Jobs: 9}
 	b.Campaign = &lang.Campaign{Profiles: []*lang.Profile{upper, lower}, Pools: []*lang.Pool{{Name: "acme", Slots: 1}}}
 	a := newAdmission(b)
@@ -143,7 +143,7 @@ func TestRungs(t *testing.T) {
 }
 
 func TestTooDearForOne(t *testing.T) {
-	inst := &lang.Instance{Profile: &lang.Profile{Agent: &lang.Agent{Name: "a"}}}
+	inst := &lang.Instance{Settings: &lang.Settings{Profile: &lang.Profile{Agent: &lang.Agent{Name: "a"}}}}
 	b := &Builder{Jobs: 9}
 	b.Campaign = &lang.Campaign{}
 	a := newAdmission(b)
@@ -165,7 +165,7 @@ func TestTooDearForOne(t *testing.T) {
 }
 
 func TestOneTriesForAll(t *testing.T) {
-	inst := &lang.Instance{Profile: &lang.Profile{Agent: &lang.Agent{Name: "a", Pool: "acme"}}}
+	inst := &lang.Instance{Settings: &lang.Settings{Profile: &lang.Profile{Agent: &lang.Agent{Name: "a", Pool: "acme"}}}}
 	acme := pause.Account{Pool: "acme"}
 	b := &Builder{Jobs: 9}
 	b.Campaign = &lang.Campaign{Pools: []*lang.Pool{{Name: "acme", Slots: 9}}}

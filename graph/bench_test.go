@@ -15,7 +15,7 @@ func layered(n int) *lang.Campaign {
 	c := &lang.Campaign{Out: "out", Tasks: make([]*lang.Task, n)}
 	for i := range n {
 		t := &lang.Task{Name: fmt.Sprintf("t%d", i)}
-		inst := &lang.Instance{Task: t, Address: lang.Address{Task: t.Name}}
+		inst := &lang.Instance{Settings: &lang.Settings{}, Task: t, Address: lang.Address{Task: t.Name}}
 		for k := range 3 {
 			if up := (i/width-1)*width + (i*7+k*31)%width; up >= 0 {
 				on := c.Tasks[up].Name

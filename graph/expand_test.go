@@ -12,7 +12,7 @@ import (
 func items(t *lang.Task, keys ...string) []*lang.Instance {
 	var out []*lang.Instance
 	for _, key := range keys {
-		out = append(out, &lang.Instance{Task: t, Address: lang.Address{Task: t.Name, Key: key}, Needs: t.Instances[0].Needs})
+		out = append(out, &lang.Instance{Settings: &lang.Settings{}, Task: t, Address: lang.Address{Task: t.Name, Key: key}, Needs: t.Instances[0].Needs})
 	}
 	return out
 }

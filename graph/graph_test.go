@@ -36,7 +36,7 @@ func (b *camp) keyed(name string, keys []string, needs ...string) *camp {
 		t.Refs = append(t.Refs, ref)
 	}
 	for _, key := range keys {
-		inst := &lang.Instance{Task: t, Address: lang.Address{Task: name, Key: key}, Range: t.Range}
+		inst := &lang.Instance{Settings: &lang.Settings{}, Task: t, Address: lang.Address{Task: name, Key: key}}
 		for i, ref := range t.Refs {
 			for _, on := range b.addresses(ref.Task) {
 				inst.Needs = append(inst.Needs, lang.Need{On: on, Kind: ref.Kind, Tolerate: ref.Tolerate, All: needs[i][0] == '!'})
@@ -157,7 +157,7 @@ func TestSeriesIsAChainInOneTask(t *testing.T) {
 	task := b.last()
 	task.Series, task.Instances = true, nil
 	for i := range 3 {
-		inst := &lang.Instance{Task: task, Address: lang.Address{Task: "s", Loop: i, Looped: true}}
+		inst := &lang.Instance{Settings: &lang.Settings{}, Task: task, Address: lang.Address{Task: "s", Loop: i, Looped: true}}
 		if i > 0 {
 			inst.Needs = []lang.Need{{On: lang.Address{Task: "s", Loop: i - 1, Looped: true}, Kind: lang.DataRef}}
 		}

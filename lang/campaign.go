@@ -219,15 +219,15 @@ type Task struct {
 	Group       string // group name; "" for none
 	Kind        Kind
 	PromptFile  string // slash path when the prompt is one file for all instances; else ""
-	Keyed       bool   // has for_each or expand
 	Expand      *Expand
-	Series      bool
 	Range       Range // of the block header
 	Block       Range // of the whole block
 	Instances   []*Instance
 	Refs        []Ref // static dependencies, in order of appearance, no duplicates per (Task, Kind)
 	Mentions    []Ref // every place that makes a dependency, in order of appearance
-	Never       bool  // its when is the constant false
+	Keyed       bool  // has for_each or expand
+	Series      bool
+	Never       bool // its when is the constant false
 }
 
 // Expand is the bound of a run-time fan-out.
@@ -278,8 +278,20 @@ type Compare struct {
 type Instance struct {
 	Task    *Task
 	Address Address
-	Range   Range // where to point when this instance is to blame
+	*Settings
 
+	PromptFile string // slash path; "" for prompt_text and commands
+	Inputs     []Input
+	Outputs    []Output
+	Exports    []Export
+	Needs      []Need // sorted by declaration order of the other task, then its instances
+	Compares   []Compare
+
+	late *lateParts
+}
+
+// Settings say how an instance runs. Instances with equal ones share them: they are never changed.
+type Settings struct {
 	Profile     *Profile // nil for commands
 	Pool        string   // the task's own pool; "" for none
 	Weight      int
@@ -296,15 +308,7 @@ type Instance struct {
 	PassEnv     []string
 	Requires    []string
 	Retry       Retry
-	PromptFile  string // slash path; "" for prompt_text and commands
-	Inputs      []Input
-	Outputs     []Output
 	Workspace   Workspace
-	Exports     []Export
-	Needs       []Need // sorted by declaration order of the other task, then its instances
-	Compares    []Compare
-
-	late *lateParts
 }
 
 // Retry is the policy for automatic tries within a build.
@@ -321,7 +325,6 @@ type Input struct {
 	Globs      []string
 	Exclude    []string
 	AllowEmpty bool
-	Range      Range
 }
 
 // Output is a declared output: one file (Path) or a snapshot of matching files (Tree).
@@ -333,7 +336,6 @@ type Output struct {
 	Primary     bool
 	Optional    bool
 	Description string
-	Range       Range
 }
 
 // WorkspaceMode says what is in the directory of an attempt.

@@ -174,7 +174,9 @@ func (l *loader) use(root, name string) {
 		}
 		return
 	}
-	l.decl.kinds[kindOfRoot(root)].used[name] = true
+	if !isTaskRoot(root) { // nobody asks which of them are used
+		l.decl.kinds[kindOfRoot(root)].used[name] = true
+	}
 }
 
 // lastStep is the range of the name alone, without the dot before it.

@@ -210,6 +210,9 @@ func (d *taskDef) refs() []Ref {
 		first[k] = len(refs)
 		refs = append(refs, m)
 	}
+	if len(refs) == len(d.task.Mentions) {
+		return d.task.Mentions // both are never changed
+	}
 	return refs
 }
 

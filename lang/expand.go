@@ -150,7 +150,7 @@ func (e *expander) key(item cty.Value) (string, bool) {
 		return "", false
 	}
 	late := *e.d.template.late
-	late.item = item
+	late.cellValues = late.with(item)
 	e.r.scope.inst = &late
 	v, ok := e.r.value(a.expression)
 	if !ok {
@@ -168,6 +168,13 @@ func (e *expander) key(item cty.Value) (string, bool) {
 	return s.AsString(), true
 }
 
+// with returns the values of a cell for one item.
+func (v *cellValues) with(item cty.Value) *cellValues {
+	own := *v
+	own.item = item
+	return &own
+}
+
 // instances copies the patterns of the task for one item.
 func (e *expander) instances(key string, item cty.Value) []*Instance {
 	made := map[*Instance]*Instance{}
@@ -176,10 +183,10 @@ func (e *expander) instances(key string, item cty.Value) []*Instance {
 		i := *cell
 		i.Address.Key = key
 		late := *cell.late
-		late.inst, late.item = &i, item
+		late.inst, late.cellValues = &i, late.with(item)
 		if late.prev != nil {
 			late.prev = made[cell.late.prev]
-			i.Workspace.Inherit = []Address{late.prev.Address}
+			i.start([]Address{late.prev.Address}, i.Workspace.Prefer)
 			i.Needs = append(append([]Need(nil), i.Needs[:len(i.Needs)-1]...), Need{On: late.prev.Address, Kind: DataRef, All: true})
 		}
 		i.late = &late

@@ -80,7 +80,7 @@ func (r *renderer) concrete(a Address) []*Instance {
 	if d := r.ev.tasks[a.Task]; d != nil && d.expand != nil {
 		return r.values.instances(d)
 	}
-	if i, ok := r.ev.byAddress[a]; ok {
+	if i, ok := r.ev.instance(a); ok {
 		return []*Instance{i}
 	}
 	if p := r.late.prev; p != nil && p.Address == a {

@@ -17,14 +17,22 @@ type lateParts struct {
 	inst     *Instance
 	keyed    bool
 	symbolic bool      // it stands for instances whose keys are not known
-	value    cty.Value // each.value; NilVal without for_each
-	matrix   cty.Value // NilVal without a matrix
 	count    int       // loops of the cell
 	order    int       // among the instances of the task
-	item     cty.Value // NilVal without expand
 	prev     *Instance // the instance before it in a series; nil for none
 	prompt   *prompt   // nil without a prompt file
+	*cellValues
 }
+
+// cellValues are what tells the cells of a task apart. They are never changed.
+type cellValues struct {
+	value  cty.Value // each.value; NilVal without for_each
+	matrix cty.Value // NilVal without a matrix
+	item   cty.Value // NilVal without expand
+}
+
+// oneCell are those of a task that has but one cell.
+var oneCell = &cellValues{}
 
 // eachKey is one element of for_each.
 type eachKey struct {
@@ -64,10 +72,11 @@ func (l *loader) makeInstances(d *taskDef) {
 // makeSymbolic makes an instance that stands for those of a for_each whose keys are not known, or of
 // which there are none: its arguments and prompt are checked all the same.
 func (l *loader) makeSymbolic(d *taskDef) {
-	cell := lateParts{def: d, keyed: true, symbolic: true, value: cty.DynamicVal, matrix: cty.NilVal, count: 1}
+	values := &cellValues{value: cty.DynamicVal}
 	if d.matrix != nil {
-		cell.matrix = cty.DynamicVal
+		values.matrix = cty.DynamicVal
 	}
+	cell := lateParts{def: d, keyed: true, symbolic: true, cellValues: values, count: 1}
 	d.symbolic = l.instance(d, cell, Address{Task: d.task.Name}, 0, nil)
 }
 
@@ -75,10 +84,15 @@ func (l *loader) makeSymbolic(d *taskDef) {
 func (l *loader) plannedCells(d *taskDef, keys []eachKey) []lateParts {
 	var cells []lateParts
 	for _, k := range keys {
-		base := lateParts{def: d, keyed: d.forEach != nil, value: k.value}
+		base := lateParts{def: d, keyed: d.forEach != nil, cellValues: oneCell}
+		if k.value != cty.NilVal {
+			base.cellValues = &cellValues{value: k.value}
+		}
 		for _, c := range l.matrixCells(d, base, k.key) {
 			cell := base
-			cell.matrix = c.value
+			if c.value != cty.NilVal {
+				cell.cellValues = &cellValues{value: k.value, matrix: c.value}
+			}
 			cell.inst = &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: k.key, Matrix: c.label}}
 			cell.count = l.loopCount(d, &cell)
 			cells = append(cells, cell)
@@ -127,13 +141,17 @@ func (l *loader) keep(d *taskDef, made []*Instance) {
 		exportLast(made)
 	}
 	d.task.Instances = all
-	d.byKey = make(map[string][]*Instance, len(d.each))
+	if d.forEach != nil {
+		d.byKey = make(map[string][]*Instance, len(d.each))
+	}
 	for n, i := range all {
 		i.late.order = n
 		if d.forEach != nil {
 			d.byKey[i.Address.Key] = append(d.byKey[i.Address.Key], i)
 		}
-		l.ev.byAddress[i.Address] = i
+		if len(all) > fewInstances {
+			l.ev.byAddress[i.Address] = i
+		}
 	}
 }
 
@@ -214,7 +232,7 @@ func (l *loader) oneLoopMode(d *taskDef) {
 // instance makes one instance and decodes its settings.
 func (l *loader) instance(d *taskDef, cell lateParts, a Address, loop int, prev *Instance) *Instance {
 	a.Loop, a.Looped = loop, cell.count > 1
-	inst := &Instance{Task: d.task, Address: a, Range: at(d.node.header)}
+	inst := &Instance{Task: d.task, Address: a}
 	late := cell
 	late.inst, late.prev = inst, prev
 	inst.late = &late

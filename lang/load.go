@@ -22,6 +22,7 @@ type loader struct {
 
 	schemas   map[string]compiledSchema // by path
 	instances int                       // made so far
+	settings  []*Settings               // of some of them
 }
 
 // Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
@@ -172,8 +173,7 @@ func (c *Campaign) Task(name string) (*Task, bool) {
 // Instance returns the instance at an address that is known at plan time.
 func (c *Campaign) Instance(a Address) (*Instance, bool) {
 	if c.eval != nil {
-		i, ok := c.eval.byAddress[a]
-		return i, ok
+		return c.eval.instance(a)
 	}
 	t, ok := c.Task(a.Task)
 	if !ok {

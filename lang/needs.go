@@ -38,13 +38,14 @@ func (l *loader) withPrevious(i *Instance, needs []Need) []Need {
 // linkWorkspace resolves which instances' trees the workspace starts from.
 func (l *loader) linkWorkspace(d *taskDef, i *Instance) {
 	if i.late.prev != nil {
-		i.Workspace.Inherit = []Address{i.late.prev.Address}
+		i.start([]Address{i.late.prev.Address}, nil)
 		return
 	}
+	var inherit, prefer []Address
 	for _, one := range d.deps {
 		if one.inherit {
 			for _, t := range l.chosen(one, i) {
-				i.Workspace.Inherit = appendAddress(i.Workspace.Inherit, t.Address)
+				inherit = appendAddress(inherit, t.Address)
 			}
 		}
 	}
@@ -57,9 +58,19 @@ func (l *loader) linkWorkspace(d *taskDef, i *Instance) {
 			one.key = analyze(r.key)
 		}
 		for _, t := range l.chosen(one, i) {
-			i.Workspace.Prefer = appendAddress(i.Workspace.Prefer, t.Address)
+			prefer = appendAddress(prefer, t.Address)
 		}
 	}
+	if len(inherit)+len(prefer) > 0 {
+		i.start(inherit, prefer)
+	}
+}
+
+// start sets the trees that the workspace starts from.
+func (i *Instance) start(inherit, prefer []Address) {
+	own := *i.Settings
+	own.Workspace.Inherit, own.Workspace.Prefer = inherit, prefer
+	i.Settings = &own
 }
 
 func appendAddress(list []Address, a Address) []Address {

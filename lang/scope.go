@@ -20,7 +20,7 @@ type evaluator struct {
 	tasks     map[string]*taskDef
 	order     []*taskDef // by file name, then position
 	groups    map[string]*groupDef
-	byAddress map[Address]*Instance
+	byAddress map[Address]*Instance // of tasks with many instances
 	prompts   map[string]*prompt
 	sensitive map[string]bool      // variables that hold secrets
 	jsonTypes map[string]*jsonType // by contract: what its schema closes
@@ -41,6 +41,27 @@ func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {
 		sensitive: map[string]bool{},
 		jsonTypes: map[string]*jsonType{},
 	}
+}
+
+// fewInstances is how many instances of a task are looked through for one.
+const fewInstances = 8
+
+// instance returns the instance at an address that is known at plan time.
+func (ev *evaluator) instance(a Address) (*Instance, bool) {
+	d := ev.tasks[a.Task]
+	switch {
+	case d == nil:
+		return nil, false
+	case len(d.task.Instances) > fewInstances:
+		i, ok := ev.byAddress[a]
+		return i, ok
+	}
+	for _, i := range d.task.Instances {
+		if i.Address == a {
+			return i, true
+		}
+	}
+	return nil, false
 }
 
 // scope is what the expressions of one place may refer to. It is used by one goroutine.

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"math/big"
+	"reflect"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 
 // decodeInstance evaluates everything of an instance that is known at plan time.
 func (l *loader) decodeInstance(d *taskDef, i *Instance) {
+	i.Settings = new(Settings)
 	s := i.late.scope(l.ev)
 	set := func(name string) *argument { return d.settings[name] }
 	i.Timeout = l.wantDuration(s, set("timeout"), defaultTimeout)
@@ -43,6 +45,24 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	l.checkWeight(d, i)
 	l.checkTimeout(d, i)
 	l.checkRemote(d, i)
+	i.Settings = l.shared(i.Settings)
+}
+
+// sharedSettings is how many different settings are compared with those of the next instance.
+const sharedSettings = 8
+
+// shared returns settings that are equal to s: those of an instance before, or s.
+func (l *loader) shared(s *Settings) *Settings {
+	for _, old := range l.settings {
+		if reflect.DeepEqual(old, s) {
+			return old
+		}
+	}
+	if len(l.settings) == sharedSettings {
+		l.settings = l.settings[:0]
+	}
+	l.settings = append(l.settings, s)
+	return s
 }
 
 func (l *loader) passEnv(s *scope, d *taskDef) []string {
@@ -58,6 +78,9 @@ var budgetFields = []string{"usd", "tokens", "attempt_usd", "attempt_tokens"}
 
 // wantBudget evaluates the budget of a task: of all attempts, and of each.
 func (l *loader) wantBudget(s *scope, a *argument) (all, each Budget) {
+	if a == nil {
+		return all, each
+	}
 	types := map[string]cty.Type{}
 	for _, name := range budgetFields {
 		types[name] = cty.Number
@@ -195,7 +218,7 @@ func (l *loader) decodeRetry(s *scope, d *taskDef, i *Instance) {
 func (l *loader) decodeInputs(s *scope, d *taskDef, i *Instance) {
 	for _, n := range d.node.all("input") {
 		in := Input{
-			Name: n.name, Range: at(n.header),
+			Name:       n.name,
 			Globs:      l.wantGlobs(s, n.arg("glob")),
 			Exclude:    l.wantGlobs(s, n.arg("exclude")),
 			AllowEmpty: l.wantBool(s, n.arg("allow_empty"), false),
@@ -207,7 +230,7 @@ func (l *loader) decodeInputs(s *scope, d *taskDef, i *Instance) {
 func (l *loader) decodeOutputs(s *scope, d *taskDef, i *Instance) {
 	for _, n := range d.outputs {
 		o := Output{
-			Name: n.name, Range: at(n.header),
+			Name:        n.name,
 			Primary:     l.wantBool(s, n.arg("primary"), false),
 			Optional:    l.wantBool(s, n.arg("optional"), false),
 			Description: l.wantString(s, n.arg("description")),

@@ -197,6 +197,7 @@ func (l *loader) streamTasks(s *taskStream) {
 		l.checkRunTime(d)
 		l.linkTask(d)
 	}
+	l.decl.kinds["task"].byName = nil
 	if l.errors > 0 || keep {
 		return
 	}

@@ -15,7 +15,7 @@ func chain() *graph.Graph {
 	c := &lang.Campaign{Out: "out"}
 	add := func(name string, needs ...string) *lang.Instance {
 		t := &lang.Task{Name: name}
-		inst := &lang.Instance{Task: t, Address: lang.Address{Task: name}}
+		inst := &lang.Instance{Settings: &lang.Settings{}, Task: t, Address: lang.Address{Task: name}}
 		for _, n := range needs {
 			t.Refs = append(t.Refs, lang.Ref{Task: n, Kind: lang.DataRef})
 			inst.Needs = append(inst.Needs, lang.Need{On: lang.Address{Task: n}, Kind: lang.DataRef})
