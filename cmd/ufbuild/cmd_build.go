@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -176,10 +177,7 @@ func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (select
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	build := newID(time.Now())
-	if s.held, err = a.lock(s.campaign.Root, build, verb, f.wait); err != nil {
-		return err
-	}
-	if err := s.readJournal(); err != nil { // again: another build may just have ended
+	if err := s.hold(build, verb, f.wait); err != nil {
 		return err
 	}
 	sel, err := targets(s)
@@ -350,11 +348,15 @@ func reap(dir string) { workspace.Reap(dir) }
 // finishBuild reports and chooses the exit code.
 func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent *costSum, targets []graph.NodeID) error {
 	if !a.json {
-		printFailures(a.out, a.outTerm.Style(), s.loaded, sum)
-		printPaused(a.out, a.outTerm.Style(), sum)
-		printLeftOut(a.out, a.outTerm.Style(), sum)
-		printWarnings(a, sum)
-		printUnclean(a, sum)
+		w, style := a.inert(a.out), a.outTerm.Style()
+		if f.events == "-" || a.progress == "json" { // standard output has a document a line
+			w, style = a.inert(a.err), a.errTerm.Style()
+		}
+		printFailures(w, style, s.loaded, sum)
+		printPaused(w, style, sum)
+		printLeftOut(w, style, sum)
+		printWarnings(w, style, sum)
+		printUnclean(w, style, sum)
 		line := sentence(sum.Total, sum.Counts)
 		if partial(s, sum) {
 			line += " (partial)"
@@ -366,18 +368,18 @@ func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent
 		if spent.usd > 0 {
 			line += ", " + spent.String()
 		}
-		fmt.Fprintln(a.out, line)
+		fmt.Fprintln(w, line)
 		if sum.Stopped && sum.Counts[executor.Cancelled] > 0 {
-			fmt.Fprintln(a.out, "hint: what is done is kept; `ufbuild build` goes on from here")
+			fmt.Fprintln(w, "hint: what is done is kept; `ufbuild build` goes on from here")
 		}
 	}
 	return exit(a.buildCode(s, f, sum, targets))
 }
 
-func printWarnings(a *app, sum *executor.Summary) {
+func printWarnings(w io.Writer, style ui.Style, sum *executor.Summary) {
 	for i := range sum.Nodes {
-		for _, w := range sum.Nodes[i].Warnings {
-			fmt.Fprintf(a.out, "%s %s: %s\n", a.outTerm.Style().Warn("warning"), sum.Nodes[i].Address, event.Plain(w))
+		for _, words := range sum.Nodes[i].Warnings {
+			fmt.Fprintf(w, "%s %s: %s\n", style.Warn("warning"), sum.Nodes[i].Address, event.Plain(words))
 		}
 	}
 }
@@ -385,17 +387,16 @@ func printWarnings(a *app, sum *executor.Summary) {
 // shownUnclean bounds how many files are named that were written where no task had to write.
 const shownUnclean = 20
 
-func printUnclean(a *app, sum *executor.Summary) {
-	style := a.outTerm.Style()
+func printUnclean(w io.Writer, style ui.Style, sum *executor.Summary) {
 	for i, t := range sum.Unclean {
 		if i == shownUnclean {
-			fmt.Fprintf(a.out, "%s and %d more\n", style.Warn("unclean"), len(sum.Unclean)-i)
+			fmt.Fprintf(w, "%s and %d more\n", style.Warn("unclean"), len(sum.Unclean)-i)
 			break
 		}
-		fmt.Fprintf(a.out, "%s %s\n", style.Warn("unclean"), event.Plain(t.String()))
+		fmt.Fprintf(w, "%s %s\n", style.Warn("unclean"), event.Plain(t.String()))
 	}
 	if len(sum.Unclean) > 0 {
-		fmt.Fprintln(a.out, "hint: workspace.sandbox = \"writes\" keeps a task inside its workspace")
+		fmt.Fprintln(w, "hint: workspace.sandbox = \"writes\" keeps a task inside its workspace")
 	}
 }
 
@@ -417,7 +418,8 @@ func (s *session) onFailure(addr lang.Address) string {
 }
 
 // buildCode says whether the campaign failed: on_failure alone decides, except that a target which a
-// failure skipped was asked for and is not there. A failure outranks what only has to wait.
+// failure skipped was asked for and is not there. A failure outranks what only has to wait; of that the world comes first, then
+// money, then a person.
 func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets []graph.NodeID) int {
 	if sum.Stopped {
 		return a.signalCode()
@@ -433,10 +435,10 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 		missing := r.State == executor.Failed || r.State == executor.Skipped || r.State == executor.Cancelled
 		switch {
 		case r.State == executor.Failed && r.Outcome == cache.OverBudget && s.onFailure(r.Address) != "continue":
-			over[r.Address], held = true, exitBudget
+			over[r.Address], held = true, max(held, exitBudget)
 			continue
 		case r.State == executor.Paused, r.State == executor.Skipped && over[r.Cause] && asked[r.Address]:
-			held = exitBudget
+			held = max(held, exitBudget)
 			continue
 		case r.State == executor.Awaiting:
 			held = max(held, exitWaiting)

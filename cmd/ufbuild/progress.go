@@ -77,9 +77,9 @@ func (a *app) progressSink(s *session, f buildFlags, build string, r *reporting)
 		return a.liveSink(s, f, build, r)
 	}
 	r.live = f.logs == "full" || f.logs == "new"
-	p := a.plainSink(s, f, a.err)
-	if a.getenv("GITHUB_ACTIONS") == "true" {
-		p.github = true
+	p := a.plainSink(s, f, a.inert(a.err))
+	if a.onGitHub() {
+		p.github = a.err
 	}
 	beat := startHeartbeat(p, a.err)
 	r.closers = append(r.closers, beat.close)
@@ -214,6 +214,9 @@ func (a *app) eventsSink(f buildFlags, r *reporting) (event.Sink, error) {
 	case "":
 		return nil, nil
 	case "-":
+		if a.json || a.progress == "json" {
+			return nil, nil // they are printed there already
+		}
 		return a.jsonSink(r), nil
 	}
 	file, err := createReport("events", f.events)

@@ -16,8 +16,8 @@ type plainSink struct {
 	w       io.Writer
 	style   ui.Style
 	logs    string
-	results bool // only what stays of interest: what runs is shown elsewhere
-	github  bool // mark failures for the log of a GitHub workflow
+	results bool      // only what stays of interest: what runs is shown elsewhere
+	github  io.Writer // where commands for the log of a GitHub workflow go; nil: nowhere
 	total   int
 	done    int
 	tails   map[string]*tail            // end of the output of running tasks
@@ -106,8 +106,8 @@ func (p *plainSink) nodeDone(e event.Event) {
 	case "failed":
 		p.line(p.style.Bad("failed"), e.Address, p.failure(e))
 		delete(p.ends, e.Address)
-		if p.github {
-			fmt.Fprintf(p.w, "::error title=%s failed::%s\n", githubProperty(e.Address), githubData(e.Message))
+		if p.github != nil {
+			fmt.Fprintf(p.github, "::error title=%s failed::%s\n", githubProperty(e.Address), githubData(e.Message))
 		}
 		p.showTail(e.Address)
 	}
@@ -179,9 +179,9 @@ func (p *plainSink) showTail(address string) {
 	if t == nil {
 		return
 	}
-	if p.github {
-		fmt.Fprintf(p.w, "::group::log of %s\n", githubData(address))
-		defer fmt.Fprintln(p.w, "::endgroup::")
+	if p.github != nil {
+		fmt.Fprintf(p.github, "::group::log of %s\n", githubData(address))
+		defer fmt.Fprintln(p.github, "::endgroup::")
 	}
 	for line := range strings.Lines(t.text) {
 		fmt.Fprintf(p.w, "    %s\n", event.Plain(line))
