@@ -53,7 +53,7 @@ func (a *app) runClean(f cleanFlags) error {
 		return err
 	}
 	defer func() { _ = s.close() }()
-	if s.held, err = a.lock(s.campaign.Root, newID(time.Now()), "clean", false); err != nil {
+	if err := s.hold(newID(time.Now()), "clean", false); err != nil {
 		return err
 	}
 	outputs, err := s.outputsToClean(f)

@@ -58,7 +58,7 @@ func (a *app) runExport(targets []string, f exportFlags) error {
 	defer func() { _ = root.Close() }()
 	e := &exporter{root: root, cas: s.store}
 	if f.yes {
-		if s.held, err = a.lock(s.campaign.Root, newID(time.Now()), "export", false); err != nil {
+		if err := s.hold(newID(time.Now()), "export", false); err != nil {
 			return err
 		}
 		said, err := e.resume()

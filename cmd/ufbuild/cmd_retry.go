@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -264,16 +265,13 @@ func (a *app) retried(id string, inv executor.Invalidation) error {
 
 // decideAs records a person's decision under the campaign's lock and then, unless told not to, builds
 // what it concerns under the same lock, so that no other build comes between.
-func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journal.Journal) error, targets func(*session) (selection, error), f retryFlags) error {
+func (a *app) decideAs(verb, id string, wait bool, decide func(*session, *journal.Journal) error, targets func(*session) (selection, error), f retryFlags) (err error) {
 	s, err := a.openSession(writing)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close() }()
-	if s.held, err = a.lock(s.campaign.Root, id, verb, wait); err != nil {
-		return err
-	}
-	if err := s.readJournal(); err != nil {
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.hold(id, verb, wait); err != nil {
 		return err
 	}
 	if err := s.record(decide); err != nil {

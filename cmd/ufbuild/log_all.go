@@ -109,23 +109,33 @@ func follows(target, a lang.Address) bool {
 
 // print prints what a log has gained; the last line waits for its end unless the attempt has ended.
 func (f *follower) print(l *followed, ended bool) error {
-	more, err := io.ReadAll(l.file)
-	if err != nil {
-		return err
-	}
-	l.rest = append(l.rest, more...)
+	piece := make([]byte, 64<<10) // a log may be larger than memory
 	for {
-		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
-		if !whole && (!ended || len(l.rest) == 0) {
+		n, err := l.file.Read(piece)
+		l.rest = append(l.rest, piece[:n]...)
+		if err := f.printLines(l, errors.Is(err, io.EOF) && ended); err != nil {
+			return err
+		}
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		l.rest = rest
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// printLines prints the lines of what was read; the last one too when it will not get longer, or is too long to wait for.
+func (f *follower) printLines(l *followed, last bool) error {
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole && (len(line) == 0 || !last && len(line) < longestLine) {
+			return nil
+		}
 		if _, err := fmt.Fprintf(f.w, "%s | %s\n", l.address, line); err != nil {
 			return err
 		}
-		if !whole {
-			return nil
-		}
+		l.rest = rest
 	}
 }
 

@@ -24,18 +24,16 @@ const (
 
 // addAttempts lists the newest attempts of a node, and the one that readers read.
 func (p *page) addAttempts(n *web.Node, inst *lang.Instance, gens []executor.Generation) {
-	n.Earlier = max(len(gens)-maxPageAttempts, 0)
+	newest := max(len(gens)-maxPageAttempts, 0)
 	captured := false
 	for i := range gens {
 		g := &gens[i]
-		if i >= n.Earlier || g.Selected {
+		if i >= newest || g.Selected {
 			n.Attempts = append(n.Attempts, p.attempt(n, inst, g, captured))
-			if i < n.Earlier {
-				n.Earlier--
-			}
 		}
 		captured = captured || g.Attempt.Captured != nil
 	}
+	n.Earlier = len(gens) - len(n.Attempts)
 }
 
 // attempt describes one attempt. earlier says that there is one before it to compare with.

@@ -174,12 +174,13 @@ func (p *page) mask(b []byte) []byte {
 	return workspace.NewMasker(p.s.passedValues()).Next(b, true)
 }
 
-// passedValues are the values that tasks get passed and that may be secrets.
+// passedValues are the values that tasks get passed and that may be secrets. It may be called from several goroutines.
 func (s *session) passedValues() []string {
-	if s.passed != nil {
-		return s.passed
-	}
-	s.passed = []string{}
+	s.passedOnce.Do(func() { s.passed = s.findPassed() })
+	return s.passed
+}
+
+func (s *session) findPassed() (values []string) {
 	for _, n := range s.graph.Nodes() {
 		if n.Instance == nil {
 			continue
@@ -190,11 +191,11 @@ func (s *session) passedValues() []string {
 		}
 		for _, name := range names {
 			if v, ok := s.app.lookupenv(name); ok && executor.MayBeSecret(v) {
-				s.passed = append(s.passed, v)
+				values = append(values, v)
 			}
 		}
 	}
-	return s.passed
+	return values
 }
 
 // ending keeps the end of what is written to it.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -46,7 +47,8 @@ type session struct {
 	owns          *journal.Record // what a build keeps of it; nil for nothing new
 	held          *journal.Lock   // nil while the session does not hold the campaign
 	passed        []string        // passedValues, once they were asked for
-	open          []string        // since fund: ids of builds that the ledger does not call closed, and the end of this one will
+	passedOnce    sync.Once
+	open          []string // since fund: ids of builds that the ledger does not call closed, and the end of this one will
 }
 
 // access says what a verb does to store and campaign state.
@@ -91,7 +93,10 @@ func (a *app) openSession(how access) (*session, error) {
 	s.placer = place.Open(l.campaign.Root, l.campaign.Out, s.files, store)
 	s.versions.app = a
 	s.base = l.graph
-	return s, s.readJournal()
+	if err := s.readJournal(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 func (s *session) readJournal() error {
@@ -184,6 +189,7 @@ func (s *session) close() error {
 		s.app.warn(s.files.Save())
 	}
 	s.app.warn(s.placer.Close())
+	s.app.warn(s.files.Close())
 	err := s.closeStore()
 	if s.held != nil {
 		err = errors.Join(err, s.held.Release())
@@ -360,6 +366,14 @@ func (a *app) holder(build, verb string) journal.Holder {
 	return journal.Holder{PID: os.Getpid(), Build: build, Who: a.who(), Verb: verb, Started: time.Now()}
 }
 
+// hold takes the campaign for a verb that writes, and reads its journal again: another build may just have ended.
+func (s *session) hold(build, verb string, wait bool) (err error) {
+	if s.held, err = s.app.lock(s.campaign.Root, build, verb, wait); err != nil {
+		return err
+	}
+	return s.readJournal()
+}
+
 // lock takes the campaign for a verb that writes. Another holder ends the verb with exit code 5.
 func (a *app) lock(root, build, verb string, wait bool) (*journal.Lock, error) {
 	me := a.holder(build, verb)
@@ -373,7 +387,8 @@ func (a *app) lock(root, build, verb string, wait bool) (*journal.Lock, error) {
 		return l, err
 	}
 	l, err := journal.Acquire(root, me)
-	if held, ok := err.(*journal.HeldError); ok {
+	var held *journal.HeldError
+	if errors.As(err, &held) {
 		return nil, &exitError{code: exitLocked, cause: held}
 	}
 	return l, err
