@@ -102,7 +102,7 @@ func (a *app) showDecisions() error {
 		if e.Also > 0 {
 			on += fmt.Sprintf(" and %d more", e.Also)
 		}
-		rows = append(rows, []string{e.Time.Local().Format("2006-01-02 15:04:05"), e.Who, e.Word, on, e.Why})
+		rows = append(rows, []string{dateWords(e.Time), e.Who, e.Word, on, e.Why})
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "decisions": reports})

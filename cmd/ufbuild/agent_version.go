@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -27,6 +28,9 @@ type answer struct {
 
 // versionTimeout bounds how long a program may take to say its version; the slowest start a runtime.
 const versionTimeout = 20 * time.Second
+
+// leftOpen is how long the output of a program that has ended is waited for: what it left in the background may hold it for ever.
+const leftOpen = time.Second
 
 // startedBy is the program that starts an agent.
 func startedBy(ag *lang.Agent) (string, error) {
@@ -85,8 +89,10 @@ func (v *agentVersions) says(ag *lang.Agent) string {
 func askVersion(ctx context.Context, program string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--version").Output()
-	if err != nil {
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.WaitDelay = leftOpen
+	out, err := cmd.Output()
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) { // else it said it, and left a process behind that holds its output
 		return "", err
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

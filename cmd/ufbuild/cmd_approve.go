@@ -72,14 +72,19 @@ func (f *approveFlags) next() string {
 }
 
 func (a *app) runWord(target string, f approveFlags) error {
+	if a.json && !f.yes {
+		return usageErrorf("%s --json shows no bytes, so nobody could look at them before the word\nhint: add --yes, or leave out --json", f.verb())
+	}
 	say := func(s *session, j *journal.Journal) error {
 		addr, at, err := s.awaiting(target, f)
 		if err != nil {
 			return err
 		}
 		inst, _ := s.instance(addr)
-		if err := a.showAsked(s, inst, &at); err != nil {
-			return err
+		if !a.json {
+			if err := a.showAsked(s, inst, &at); err != nil {
+				return err
+			}
 		}
 		outputs := executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)
 		if f.seen != "" && f.seen != outputs.String() {
@@ -95,10 +100,11 @@ func (a *app) runWord(target string, f approveFlags) error {
 		if err := j.Sync(); err != nil {
 			return err
 		}
-		if !a.json {
-			fmt.Fprintf(a.out, "%s: %s\n", f.verb(), addr)
-			fmt.Fprintln(a.err, f.next())
+		if a.json {
+			return a.printJSON(map[string]any{"schema_version": 1, "id": said.ID, "verb": f.verb(), "address": addr.String(), "outputs": outputs})
 		}
+		fmt.Fprintf(a.out, "%s: %s\n", f.verb(), addr)
+		fmt.Fprintln(a.err, f.next())
 		return nil
 	}
 	return a.decideAs(f.verb(), newID(time.Now()), f.wait, say, func(*session) (selection, error) { return selection{}, nil }, retryFlags{noBuild: true})
@@ -128,12 +134,14 @@ func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.A
 		}
 		reads := readsNow(r)
 		attempts, err := s.store.Attempts(reads.Key)
+		if err != nil {
+			return lang.Address{}, cache.Attempt{}, err
+		}
 		for _, at := range attempts {
 			if at.Ordinal == max(reads.Ordinal, r.Reason.Ordinal) {
 				return r.Address, at, nil
 			}
 		}
-		return lang.Address{}, cache.Attempt{}, err
 	}
 	return lang.Address{}, cache.Attempt{}, usageErrorf("%s waits for no approval\nhint: `ufbuild status` shows what does", target)
 }

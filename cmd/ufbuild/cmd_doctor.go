@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -161,6 +158,9 @@ func (a *app) campaignNeeds(c *lang.Campaign) []finding {
 	git := "absent"
 	for _, t := range c.Tasks {
 		for _, inst := range t.Instances {
+			if inst.RunsOn(inst.Profile) != "" {
+				continue // where it runs has to have it
+			}
 			if inst.Workspace.Mode == lang.ModeRepo || inst.Workspace.Git != "" {
 				git = "missing"
 			}
@@ -194,9 +194,8 @@ func (a *app) storeFindings(l *loaded) []finding {
 		return []finding{{Part: "store", Name: "place", State: "missing", Words: first}}
 	}
 	place := finding{Part: "store", Name: "place", State: "ok", Words: dir}
-	at := dir
-	for _, err := os.Stat(at); errors.Is(err, os.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
-		at = filepath.Dir(at) // the first build makes the rest
+	at := nearest(dir)
+	if at != dir {
 		place.Words = dir + ", made by the first build"
 	}
 	if unix.Access(at, unix.W_OK) != nil {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +129,7 @@ func (a *app) printImport(r *importer.Result, prefix, into string) error {
 	if r.Lock {
 		next = "ufbuild lock, then ufbuild check"
 	}
-	fmt.Fprintf(a.err, "\n%s imported; next: %s%s\n", ui.Count(r.Tasks, "task"), changeDir(strings.TrimPrefix(into, ".")), next)
+	fmt.Fprintf(a.err, "\n%s imported; next: %s%s\n", ui.Count(r.Tasks, "task"), changeDir(into), next)
 	return nil
 }
 

@@ -88,10 +88,21 @@ func template(name string) (fs.FS, bool) {
 	return files, true
 }
 
+// templateRow is a template in JSON.
+type templateRow struct {
+	Name string `json:"name"`
+	Note string `json:"note"`
+}
+
 func (a *app) listTemplates() error {
 	var rows [][]string
+	list := []templateRow{}
 	for _, name := range templateNames() {
-		rows = append(rows, []string{name, templateNote(name)})
+		note := templateNote(name)
+		rows, list = append(rows, []string{name, note}), append(list, templateRow{name, note})
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "templates": list})
 	}
 	return a.outTerm.Table(a.out, nil, rows)
 }
@@ -134,8 +145,15 @@ func (a *app) init(name string) error {
 	if err := createFiles("init campaign", dir, files, "choose another directory with -C DIR"); err != nil {
 		return err
 	}
+	made := []string{}
 	for _, f := range files {
-		fmt.Fprintln(a.out, filepath.Join(dir, filepath.FromSlash(f.path)))
+		made = append(made, filepath.Join(dir, filepath.FromSlash(f.path)))
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"schema_version": 1, "template": name, "files": made})
+	}
+	for _, file := range made {
+		fmt.Fprintln(a.out, file)
 	}
 	fmt.Fprintf(a.err, "\nnext: %sufbuild plan, then ufbuild build\n", changeDir(a.dir))
 	return nil
@@ -143,7 +161,7 @@ func (a *app) init(name string) error {
 
 // changeDir is the words that lead to the new campaign.
 func changeDir(dir string) string {
-	if dir == "" {
+	if dir == "" || dir == "." {
 		return ""
 	}
 	return fmt.Sprintf("cd %s, ", dir)

@@ -42,6 +42,11 @@ texts are cut, and say so.`,
 }
 
 func (a *app) runReport(build, output string) error {
+	if output == "-" {
+		if err := a.bytesOnly("report -o - prints"); err != nil {
+			return err
+		}
+	}
 	s, err := a.openSession(reading)
 	if err != nil {
 		return err

@@ -200,7 +200,7 @@ func (a *app) undoRuling(j *journal.Journal, id string, r journal.Ruling) error 
 	if a.json {
 		return a.printJSON(undoneReport{SchemaVersion: 1, ID: id, Undoes: r.ID, Restored: []string{r.Address.String()}})
 	}
-	fmt.Fprintf(a.out, "took back the %s of %s by %s: %s\n", r.Word, r.Time.Format("2006-01-02 15:04"), r.Who, r.Address)
+	fmt.Fprintf(a.out, "took back the %s of %s by %s: %s\n", r.Word, dateWords(r.Time), r.Who, r.Address)
 	return nil
 }
 

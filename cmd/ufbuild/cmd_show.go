@@ -137,7 +137,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		{"because", at.Reason},
 		{"key", fmt.Sprintf("%s, ordinal %d", at.Key.Short(), at.Ordinal)},
 		{"build", at.Build},
-		{"started", at.StartedAt.Local().Format("2006-01-02 15:04:05")},
+		{"started", dateWords(at.StartedAt)},
 	}
 	if inst, ok := s.instance(c.address); ok && inst.Profile != nil && at.Rung != "" && at.Rung != inst.Profile.Name {
 		rows = append(rows, []string{"profile", at.Rung + ", a fallback"})
@@ -239,8 +239,11 @@ func capturedRows(c *cache.Captured) [][]string {
 	return rows
 }
 
-// primaryLines is how much of the primary output is shown: a screen.
-const primaryLines = 20
+// How much of the primary output is shown: a screen.
+const (
+	primaryLines = 20
+	primaryBytes = 8 << 10 // a document may be one line
+)
 
 // showPrimary prints the beginning of the primary output.
 func (a *app) showPrimary(s *session, c chosen) error {
@@ -248,18 +251,26 @@ func (a *app) showPrimary(s *session, c chosen) error {
 	if !ok || o.Tree || !o.Exists {
 		return nil
 	}
-	b, err := s.blob(o.Digest)
+	r, err := s.store.Open(o.Digest)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = r.Close() }()
+	b, err := io.ReadAll(io.LimitReader(r, primaryBytes))
+	if err != nil {
+		return fmt.Errorf("show output %s: %w", o.Name, err)
+	}
 	fmt.Fprintf(a.out, "\n%s:\n", o.Name)
-	n := 0
+	n, shown := 0, 0
 	for line := range strings.Lines(string(b)) {
 		if n++; n > primaryLines {
-			fmt.Fprintf(a.out, "  … `ufbuild show %s --output %s` prints all\n", quoteTarget(c.address), o.Name)
 			break
 		}
+		shown += len(line)
 		fmt.Fprintf(a.out, "  %s\n", strings.TrimRight(event.Visible(line), "\n"))
+	}
+	if int64(shown) < o.Digest.Size {
+		fmt.Fprintf(a.out, "  … `ufbuild show %s --output %s` prints all\n", quoteTarget(c.address), o.Name)
 	}
 	return nil
 }
@@ -392,7 +403,7 @@ func (a *app) showHistory(s *session, addr lang.Address) error {
 		}
 		mark := strings.TrimPrefix(generationWords(g), ", ")
 		rows = append(rows, []string{
-			fmt.Sprint(g.N), outcomeWords(&at), at.StartedAt.Local().Format("2006-01-02 15:04:05"), took, at.Key.Short(), mark, at.Reason,
+			fmt.Sprint(g.N), outcomeWords(&at), dateWords(at.StartedAt), took, at.Key.Short(), mark, at.Reason,
 		})
 	}
 	if err := a.outTerm.Table(a.out, []string{"N", "outcome", "started", "took", "key", "", "because"}, rows); err != nil {

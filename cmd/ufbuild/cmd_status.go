@@ -79,7 +79,7 @@ func (a *app) runStatus(targets []string) error {
 }
 
 func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lang.Address]executor.Live, h journal.Holder, held bool) error {
-	r := statusReport{SchemaVersion: 1, Counts: countNames(sum.Counts), Paused: reportPauses(s.standingPauses())}
+	r := statusReport{SchemaVersion: 1, Nodes: []statusNode{}, Counts: countNames(sum.Counts), Paused: reportPauses(s.standingPauses())}
 	if held {
 		r.Building = &h
 	}

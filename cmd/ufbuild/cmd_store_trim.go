@@ -172,7 +172,7 @@ func (a *app) printTrim(p trimPlan) error {
 		}
 		r.Attempts = append(r.Attempts, t)
 		rows = append(rows, []string{
-			g.Address, string(g.Outcome), g.EndedAt.Local().Format("2006-01-02 15:04"), ui.Bytes(g.bytes), moneyWords(t.CostUSD), g.Campaign,
+			g.Address, string(g.Outcome), dateWords(g.EndedAt), ui.Bytes(g.bytes), moneyWords(t.CostUSD), g.Campaign,
 		})
 	}
 	if a.json {

@@ -52,10 +52,10 @@ type testResult struct {
 	found    lang.Diagnostics
 }
 
-// testProblem is a diagnostic in JSON.
 // diagWriter writes diagnostics of the campaign and of its tests for people.
 type diagWriter func(w io.Writer, ds lang.Diagnostics, o lang.TextOptions) error
 
+// testProblem is a diagnostic in JSON.
 type testProblem struct {
 	Code    string `json:"code"`
 	Place   string `json:"place,omitempty"`

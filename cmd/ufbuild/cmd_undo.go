@@ -49,7 +49,7 @@ func (a *app) runUndo(only string, f retryFlags) error {
 		if a.json {
 			return a.printJSON(undoneReport{SchemaVersion: 1, ID: id, Undoes: r.ID, Restored: restored(r)})
 		}
-		fmt.Fprintf(a.out, "took back the retry of %s by %s: %s restored\n", r.Time.Format("2006-01-02 15:04"), r.Who, ui.Count(len(restored(r)), "task"))
+		fmt.Fprintf(a.out, "took back the retry of %s by %s: %s restored\n", dateWords(r.Time), r.Who, ui.Count(len(restored(r)), "task"))
 		return nil
 	}
 	return a.decideAs("undo", id, f.wait, undo, func(*session) (selection, error) { return selection{}, nil }, f)

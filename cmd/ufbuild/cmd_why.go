@@ -69,7 +69,7 @@ func (a *app) runWhy(targets []string, against int) error {
 	for _, id := range ids {
 		asked[s.graph.Node(id).Address.String()] = true
 	}
-	report := whyReport{SchemaVersion: 1}
+	report := whyReport{SchemaVersion: 1, Nodes: []whyNode{}}
 	for i := range sum.Nodes {
 		r := &sum.Nodes[i]
 		if !asked[r.Address.String()] {
@@ -181,7 +181,7 @@ func (s *session) printSelected(w io.Writer, r *executor.NodeResult, n *whyNode)
 	if err == nil {
 		for _, at := range attempts {
 			if at.Ordinal == reads.Ordinal {
-				fmt.Fprintf(w, ", made %s (%s)", at.StartedAt.Local().Format("2006-01-02 15:04:05"), at.Reason)
+				fmt.Fprintf(w, ", made %s (%s)", dateWords(at.StartedAt), at.Reason)
 				if at.Placed != nil && at.Captured != nil {
 					fmt.Fprintf(w, ", ran at %s", event.Plain(at.Captured.Where))
 				}
@@ -190,7 +190,7 @@ func (s *session) printSelected(w io.Writer, r *executor.NodeResult, n *whyNode)
 	}
 	fmt.Fprintln(w)
 	for _, d := range n.Decisions {
-		fmt.Fprintf(w, "  %s by %s on %s", saidWords[d.Word], d.Who, d.When.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(w, "  %s by %s on %s", saidWords[d.Word], d.Who, dateWords(d.When))
 		if d.Why != "" {
 			fmt.Fprintf(w, ": %s", event.Plain(d.Why))
 		}
@@ -201,7 +201,7 @@ func (s *session) printSelected(w io.Writer, r *executor.NodeResult, n *whyNode)
 func printReasonDetail(w io.Writer, r *executor.NodeResult) {
 	re := r.Reason
 	if re.Kind == executor.Retried || re.Kind == executor.DiscardedBy {
-		fmt.Fprintf(w, "  retried by %s on %s (%s)\n", re.Who, re.When.Local().Format("2006-01-02 15:04:05"), re.RetryID)
+		fmt.Fprintf(w, "  retried by %s on %s (%s)\n", re.Who, dateWords(re.When), re.RetryID)
 	}
 	if len(re.Messages) == 1 && !strings.Contains(re.Messages[0], "\n") {
 		return // the reason itself says it

@@ -103,7 +103,7 @@ func (a *app) printDecisions(s *session, addr lang.Address) error {
 		if d.N > 0 {
 			n = "@" + strconv.Itoa(d.N)
 		}
-		rows = append(rows, []string{word, n, d.When.Local().Format("2006-01-02 15:04:05"), d.Who, d.Why})
+		rows = append(rows, []string{word, n, dateWords(d.When), d.Who, d.Why})
 	}
 	if len(rows) == 0 {
 		return nil

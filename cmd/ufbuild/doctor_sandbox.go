@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,9 +87,9 @@ func acrossWords(from, to string) string {
 	return ", from one file system to another"
 }
 
-// nearest is the nearest directory above a path that is there.
+// nearest is a path, or the nearest directory above it that is there.
 func nearest(dir string) string {
-	for _, err := os.Stat(dir); err != nil && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
+	for _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
 		dir = filepath.Dir(dir)
 	}
 	return dir

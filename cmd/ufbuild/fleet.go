@@ -125,12 +125,8 @@ func engineOf(r *lang.Remote) (submit.Engine, error) {
 // jobOptions are what the runner of an engine for jobs works with.
 func (f *fleet) jobOptions(r *lang.Remote, address string, c submit.Courier) (submit.Options, error) {
 	e, err := engineOf(r)
-	program := r.Program
-	if program == "" {
-		program = programName
-	}
 	return submit.Options{
-		Remote: r.Name, At: reachedAt(r, address), Engine: e, Properties: r.Properties, Program: program, Address: address, Courier: c, MaxTimeout: r.MaxTimeout,
+		Remote: r.Name, At: reachedAt(r, address), Engine: e, Properties: r.Properties, Program: cmp.Or(r.Program, programName), Address: address, Courier: c, MaxTimeout: r.MaxTimeout,
 		Logs: filepath.Join(filepath.Dir(f.s.store.Workdir()), "jobs"), Environ: f.s.app.environ, Poll: r.Poll, After: waitElsewhere, Notice: f.notice,
 	}, err
 }

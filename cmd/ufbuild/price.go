@@ -206,3 +206,38 @@ func (p *price) report() *priceReport {
 	}
 	return &r
 }
+
+// costSum adds up money of which parts may be unknown.
+type costSum struct {
+	usd     float64
+	unknown bool
+	counted bool // an attempt of an agent is in it
+}
+
+func newCostSum() *costSum { return &costSum{} }
+
+// add adds a cost; counted says that there was an attempt that may have cost something.
+func (c *costSum) add(usd *float64, counted bool) {
+	switch {
+	case usd != nil:
+		c.usd += *usd
+	case counted:
+		c.unknown = true
+	}
+}
+
+// addUsage adds what an attempt of an agent cost.
+func (c *costSum) addUsage(u cache.Usage) {
+	c.counted = true
+	c.add(u.CostUSD, true)
+	c.unknown = c.unknown || u.AtLeast
+}
+
+// String marks a sum with unknown parts as a lower bound.
+func (c *costSum) String() string {
+	s := ui.Money(&c.usd)
+	if c.unknown {
+		s += "+"
+	}
+	return s
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
@@ -227,6 +228,9 @@ func quoteTarget(a lang.Address) string {
 	}
 	return s
 }
+
+// dateWords is a moment for people, in the time of who looks.
+func dateWords(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 // firstOf names the first of a list, and how many there are more: a line of a table holds no more.
 func firstOf(names []string) string {

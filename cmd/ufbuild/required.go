@@ -17,7 +17,7 @@ func (s *session) checkRequired(sel selection) error {
 	missing := map[lang.Address][]string{}
 	for _, id := range s.graph.Closure(sel.ids...) {
 		inst := s.graph.Node(id).Instance
-		if inst == nil {
+		if inst == nil || inst.RunsOn(inst.Profile) != "" { // else this machine need not have it
 			continue
 		}
 		for _, name := range append(programOf(inst), inst.Requires...) {
@@ -73,6 +73,9 @@ func (a *app) missingCommands(l *loaded) lang.Diagnostics {
 	for _, t := range l.campaign.Tasks {
 		told := map[string]bool{}
 		for _, inst := range t.Instances {
+			if inst.RunsOn(inst.Profile) != "" {
+				continue // another machine has to have them
+			}
 			programs := programOf(inst)
 			for i, name := range slices.Concat(programs, inst.Requires) {
 				if told[name] || a.onPath(name) {

@@ -19,7 +19,7 @@ const (
 	startBlobs    blobKind = "inherited trees" // listings, whose files are outputs of others; and what changed of the project
 )
 
-// named is a blob that an attempt names, and what for.
+// namedBlob is a blob that an attempt names, and what for.
 type namedBlob struct {
 	digest digest.Digest
 	kind   blobKind

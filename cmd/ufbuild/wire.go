@@ -8,8 +8,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/ufbuild/ufbuild/cache"
-	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/agent/claude"
 	"github.com/ufbuild/ufbuild/executor/agent/codex"
@@ -45,39 +43,4 @@ func (a *app) onPath(name string) bool {
 		}
 	}
 	return false
-}
-
-// costSum adds up money of which parts may be unknown.
-type costSum struct {
-	usd     float64
-	unknown bool
-	counted bool // an attempt of an agent is in it
-}
-
-func newCostSum() *costSum { return &costSum{} }
-
-// add adds a cost; counted says that there was an attempt that may have cost something.
-func (c *costSum) add(usd *float64, counted bool) {
-	switch {
-	case usd != nil:
-		c.usd += *usd
-	case counted:
-		c.unknown = true
-	}
-}
-
-// addUsage adds what an attempt of an agent cost.
-func (c *costSum) addUsage(u cache.Usage) {
-	c.counted = true
-	c.add(u.CostUSD, true)
-	c.unknown = c.unknown || u.AtLeast
-}
-
-// String marks a sum with unknown parts as a lower bound.
-func (c *costSum) String() string {
-	s := ui.Money(&c.usd)
-	if c.unknown {
-		s += "+"
-	}
-	return s
 }
