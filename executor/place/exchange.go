@@ -133,12 +133,16 @@ func (p *Placer) parent(instance string) (fd int, base string, err error) {
 		if !more {
 			return fd, rest, nil
 		}
-		if err := effect.Mkdirat(fd, dir, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
-			return -1, "", err
+		made, next := effect.Mkdirat(fd, dir, 0o755), -1
+		if made == nil || errors.Is(made, unix.EEXIST) {
+			made = nil
+			next, err = unix.Openat(fd, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		}
-		next, err := unix.Openat(fd, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 		if fd != p.fd() {
 			unix.Close(fd)
+		}
+		if made != nil {
+			return -1, "", made
 		}
 		if err != nil {
 			return -1, "", fmt.Errorf("%s is a file or link where a directory has to be: %w", path.Join(p.out, strings.TrimSuffix(instance, "/"+after)), err)
@@ -238,11 +242,10 @@ func (p *Placer) buildFile(stage string, e *cache.Entry) error {
 		return fmt.Errorf("write %s: %w", e.Path, err)
 	}
 	f := effect.Wrap(os.NewFile(uintptr(fd), e.Path))
-	defer f.Close()
-	if _, err := io.Copy(f, blob); err != nil {
-		return fmt.Errorf("write %s: %w", e.Path, err)
+	if _, err = io.Copy(f, blob); err == nil {
+		err = effect.Fchmod(fd, e.Mode, e.Path)
 	}
-	if err := effect.Fchmod(fd, e.Mode, e.Path); err != nil {
+	if err = errors.Join(err, f.Close()); err != nil { // a network file system may say only now that it has no room
 		return fmt.Errorf("write %s: %w", e.Path, err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
@@ -234,6 +235,25 @@ func TestRejectedLieBeside(t *testing.T) {
 	_, err = s.p.Put(itemX, good, specs)
 	require.NoError(t, err)
 	require.Equal(t, []string{".rejected/items/", "items/x.y#3/o=good"}, s.list("out"))
+}
+
+// TestNothingStaysOpen: a directory that cannot be made, below others that were, leaves none of them open.
+func TestNothingStaysOpen(t *testing.T) {
+	s := newStand(t)
+	outs, specs := []cache.Output{s.file("o", "bad", 0o644)}, []OutPath{{"o", "o"}}
+	_, err := s.p.Put(taskA, outs, specs)
+	require.NoError(t, err)
+	open := func() int { return len(listDir(t, "/proc/self/fd")) }
+	before := open()
+	effect.Intercept(func(e effect.Effect) *effect.Fault {
+		if e.Op == effect.OpMkdir && e.Path == itemX.Task {
+			return &effect.Fault{Err: unix.ENOSPC}
+		}
+		return nil
+	})
+	defer effect.Intercept(nil)
+	require.ErrorIs(t, s.p.PutRejected(itemX, outs, specs), unix.ENOSPC)
+	require.Equal(t, before, open())
 }
 
 func TestInTheWay(t *testing.T) {
