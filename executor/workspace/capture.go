@@ -47,7 +47,19 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	if unread := append(c.closed, c.scan.trouble...); salvaging && len(unread) > 0 {
 		return Captured{}, fmt.Errorf("capture %s: it cannot be read", unread[0])
 	}
-	return c.out, nil
+	return c.result(), nil
+}
+
+// maxProblems is how many problems are told: they are part of a record, which has its bounds, and a tree may hold a link that leaves
+// the workspace in each of very many directories.
+const maxProblems = 100
+
+// result is what was captured.
+func (c *capture) result() Captured {
+	if more := len(c.out.Problems) - maxProblems; more > 0 {
+		c.out.Problems = append(c.out.Problems[:maxProblems:maxProblems], fmt.Sprintf("and %d more problems", more))
+	}
+	return c.out
 }
 
 // Known remembers the content of files below a root by what stat says of them. It may be asked concurrently.
@@ -81,7 +93,8 @@ func CaptureInplace(ctx context.Context, root string, cas cache.CAS, outputs []O
 			return Captured{}, err
 		}
 	}
-	return c.out, c.outputs(outputs)
+	err = c.outputs(outputs)
+	return c.result(), err
 }
 
 // basesOf are the directories that globs look below.
@@ -116,7 +129,7 @@ type capture struct {
 	taken   map[string]bool // paths that are outputs
 	lost    []cache.Entry   // sources that trees changed or deleted
 	known   Known           // nil for nobody
-	closed  []string        // paths that are not ours to read
+	closed  []string        // paths whose bytes we may not read
 	out     Captured
 }
 
@@ -315,17 +328,17 @@ func (c *capture) listing(o Output) (cache.Tree, error) {
 		}
 	}
 	type taken struct {
-		entry    cache.Entry
-		ok       bool
-		problems []string
+		entry            cache.Entry
+		ok               bool
+		problems, closed []string
 	}
 	all := make([]taken, len(found))
 	err := source.Each(len(found), func(i int) error {
-		one := *c // with problems of its own, so that their order is that of the paths
-		one.out.Problems = nil
+		one := *c // with lists of its own, so that their order is that of the paths
+		one.out.Problems, one.closed = nil, nil
 		var err error
 		all[i].entry, all[i].ok, err = one.entry(o.Name, found[i])
-		all[i].problems = one.out.Problems
+		all[i].problems, all[i].closed = one.out.Problems, one.closed
 		return err
 	})
 	var tree cache.Tree
@@ -334,6 +347,7 @@ func (c *capture) listing(o Output) (cache.Tree, error) {
 	}
 	for i := range all {
 		c.out.Problems = append(c.out.Problems, all[i].problems...)
+		c.closed = append(c.closed, all[i].closed...)
 		if all[i].ok {
 			tree.Entries = append(tree.Entries, all[i].entry)
 			c.taken[found[i].path] = true

@@ -145,6 +145,27 @@ func TestClosedIsFinishedAgain(t *testing.T) {
 	}
 }
 
+// TestSalvageLeavesWhatItCannotRead: a file of a dead attempt that belongs to somebody else is nobody's to lose, also in a tree and
+// where it is too large to be looked at as a leftover.
+func TestSalvageLeavesWhatItCannotRead(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give a file away")
+	}
+	bound(t)
+	dir := filepath.Join(t.TempDir(), "1")
+	at := filepath.Join(dir, Dir, "theirs")
+	require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+	require.NoError(t, os.WriteFile(at, nil, 0o600))
+	require.NoError(t, os.Truncate(at, maxLeftoverBytes+1))
+	require.NoError(t, os.Chown(at, 12345, 12345))
+	outputs := []Output{{Name: "t", Tree: []string{"**"}}}
+	_, err := Capture(context.Background(), dir, mem.New(""), nil, outputs, nil)
+	require.ErrorContains(t, err, "capture theirs: it cannot be read")
+	got, err := Capture(context.Background(), dir, mem.New(""), &Laid{closed: closed{}}, outputs, nil)
+	require.NoError(t, err, "of a task that ended it is its own affair")
+	require.Equal(t, []string{`output "t": theirs cannot be read: permission denied`}, got.Problems)
+}
+
 // TestClosedAndKilled kills who finishes before every change that it makes to the workspace: the next one finds all.
 func TestClosedAndKilled(t *testing.T) {
 	bound(t)

@@ -75,7 +75,7 @@ type Captured struct {
 	Leftovers digest.Digest  // encoded cache.Tree of what was not declared, or zero
 	Truncated bool           // Leftovers is not everything
 	Given     digest.Digest  // encoded cache.Tree of the sources that trees changed or deleted, or zero
-	Problems  []string       // why an output is not what it was declared to be, one line each
+	Problems  []string       // why an output is not what it was declared to be, one line each, the first hundred
 }
 
 // Changed says that a source is not what it was hashed as.

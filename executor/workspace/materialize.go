@@ -318,7 +318,7 @@ func (l *layer) create(it *item) (int, error) {
 }
 
 // layFile makes one file and fills it.
-func (l *layer) layFile(it *item) (stamp, error) {
+func (l *layer) layFile(it *item) (s stamp, err error) {
 	open := l.create
 	if l.reused[it.path] {
 		open = l.reopen
@@ -327,7 +327,11 @@ func (l *layer) layFile(it *item) (stamp, error) {
 	if err != nil {
 		return stamp{}, wrap("materialize", it.path, err)
 	}
-	defer unix.Close(fd)
+	defer func() { // a network file system may say only now that it has no room
+		if bad := unix.Close(fd); err == nil {
+			err = wrap("materialize", it.path, bad)
+		}
+	}()
 	if err := l.fill(fd, it); err != nil {
 		return stamp{}, err
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -322,6 +323,18 @@ func TestCaptureTree(t *testing.T) {
 	again, err := Capture(context.Background(), at, cas, nil, []Output{{Name: "t", Tree: []string{"**"}}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, tree.Entries, readTree(t, cas, again.Outputs[0].Digest).Entries)
+}
+
+// TestManyProblems: a record has its bounds, and nobody reads sixty thousand lines.
+func TestManyProblems(t *testing.T) {
+	got := work(t, mem.New(""), Spec{}, []Output{{Name: "t", Tree: []string{"**"}}}, nil, func(ws string) {
+		for i := range maxProblems + 7 {
+			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(ws, fmt.Sprintf("l%03d", i))))
+		}
+	})
+	require.Len(t, got.Problems, maxProblems+1)
+	require.Contains(t, got.Problems[maxProblems-1], "l099 is a link that leaves the workspace")
+	require.Equal(t, "and 7 more problems", got.Problems[maxProblems])
 }
 
 func TestLeftovers(t *testing.T) {
