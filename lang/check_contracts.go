@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -27,6 +28,18 @@ type compiledSchema struct {
 // relative references between them stay below the campaign root.
 const schemaBase = "file:///campaign/"
 
+// schemaURL is the address of a schema file: what means something in an address is escaped.
+func schemaURL(name string) string {
+	return schemaBase + (&url.URL{Path: path.Clean(name)}).EscapedPath()
+}
+
+// schemaFile is the schema file at an address; false for one outside the campaign.
+func schemaFile(address string) (string, bool) {
+	rest, below := strings.CutPrefix(address, schemaBase)
+	name, err := url.PathUnescape(rest)
+	return name, below && err == nil && cleanPath(name)
+}
+
 // errRemoteSchema is wrapped by the error of a schema that refers to the network.
 var errRemoteSchema = errors.New("refers outside the campaign")
 
@@ -36,11 +49,11 @@ type schemaLoader struct {
 	parts map[string][]byte
 }
 
-// Load returns the document at url.
-func (s schemaLoader) Load(url string) (any, error) {
-	name, ok := strings.CutPrefix(url, schemaBase)
-	if !ok || !cleanPath(name) {
-		return nil, fmt.Errorf("%s: %w", url, errRemoteSchema)
+// Load returns the document at an address.
+func (s schemaLoader) Load(address string) (any, error) {
+	name, ok := schemaFile(address)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", address, errRemoteSchema)
 	}
 	b, err := s.src.read(name, maxDataFile)
 	if err != nil {
@@ -129,12 +142,11 @@ func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 	comp.DefaultDraft(jsonschema.Draft2020)
 	loader := schemaLoader{l.ev.src, map[string][]byte{}}
 	comp.UseLoader(loader)
-	url := schemaBase + path.Clean(c.Schema)
-	if err := comp.AddResource(url, doc); err != nil {
+	if err := comp.AddResource(schemaURL(c.Schema), doc); err != nil {
 		l.error("UF6103", a.place, "%s: %v.", c.Schema, err)
 		return nil
 	}
-	s, err := comp.Compile(url)
+	s, err := comp.Compile(schemaURL(c.Schema))
 	if err != nil {
 		l.schemaFailed(a, c, loader.parts, err)
 		return nil
@@ -167,7 +179,8 @@ func (l *loader) schemaFailed(a *argument, c *Contract, parts map[string][]byte,
 	file, doc := c.Schema, c.SchemaDoc
 	var inner *jsonschema.SchemaValidationError
 	if errors.As(err, &inner) {
-		name, _, _ := strings.Cut(strings.TrimPrefix(inner.URL, schemaBase), "#")
+		address, _, _ := strings.Cut(inner.URL, "#")
+		name, _ := schemaFile(address)
 		if part, ok := parts[name]; ok {
 			file, doc = name, part
 		}

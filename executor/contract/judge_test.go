@@ -93,6 +93,8 @@ func TestJudgeReportsEveryBrokenRule(t *testing.T) {
 		"oneOf":            {js(lang.Contract{SchemaDoc: []byte(`{"oneOf":[{"type":"object"},{"minProperties":0}]}`)}), `{}`, []string{"(whole document): fits forms 1 and 2 of oneOf, want exactly one"}},
 		"relative ref": {js(lang.Contract{Schema: "a/s.json", SchemaDoc: []byte(`{"items":{"$ref":"part.json#/$defs/x"}}`),
 			SchemaParts: map[string][]byte{"a/part.json": []byte(`{"$defs":{"x":{"$ref":"../b.json"}}}`), "b.json": []byte(`{"type":"string"}`)}}), `["a",1]`, []string{"/1: got number, want string"}},
+		"odd names": {js(lang.Contract{Schema: "100%/a#b?.json", SchemaDoc: []byte(`{"items":{"$ref":"c d.json"}}`),
+			SchemaParts: map[string][]byte{"100%/c d.json": []byte(`{"type":"string"}`)}}), `["a",1]`, []string{"/1: got number, want string"}},
 		"recursive ref":     {js(lang.Contract{SchemaDoc: []byte(`{"items":{"$ref":"#"},"type":"array"}`)}), `[[[1]]]`, []string{"/0/0/0: got number, want array"}},
 		"cyclic ref":        {js(lang.Contract{Schema: "s.json", SchemaDoc: []byte(`{"$ref":"#"}`)}), `[]`, []string{"(whole document)"}},
 		"min bytes":         {js(lang.Contract{MinBytes: 10}), `[]`, []string{"min_bytes: got 2 bytes, want at least 10"}},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -89,21 +90,23 @@ func compile(of *lang.Contract) (s *jsonschema.Schema, err error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(partLoader(of.SchemaParts))
-	url := schemaBase + path.Clean("/" + of.Schema)[1:]
-	if err := c.AddResource(url, v); err != nil {
+	address := schemaBase + (&url.URL{Path: path.Clean("/" + of.Schema)[1:]}).EscapedPath()
+	if err := c.AddResource(address, v); err != nil {
 		return nil, err
 	}
-	return c.Compile(url)
+	return c.Compile(address)
 }
 
 // partLoader knows the parts of a schema and refuses every reference to something else: what it says
 // would be in no verdict key.
 type partLoader map[string][]byte
 
-func (l partLoader) Load(url string) (any, error) {
-	doc, ok := l[strings.TrimPrefix(url, schemaBase)]
-	if !ok || !strings.HasPrefix(url, schemaBase) {
-		return nil, fmt.Errorf("$ref %s leaves the schema: not allowed", url)
+func (l partLoader) Load(address string) (any, error) {
+	rest, below := strings.CutPrefix(address, schemaBase)
+	name, err := url.PathUnescape(rest)
+	doc, ok := l[name]
+	if !ok || !below || err != nil {
+		return nil, fmt.Errorf("$ref %s leaves the schema: not allowed", address)
 	}
 	return jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 }
