@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -128,4 +129,25 @@ func TestADescriptionEndsAtItsDepth(t *testing.T) {
 	require.Equal(t, "{ a: object }", objectOf(map[string]*typ{"a": objectOf(map[string]*typ{"b": deep})}).describeTo(1))
 	either := unionOf(deep, stringType)
 	require.Equal(t, "{ a: object or string }", objectOf(map[string]*typ{"a": either}).describeTo(1))
+}
+
+// TestASchemaThatBranchesIntoItselfHasAnEnd reads one whose parts within the greatest depth would fill the memory.
+func TestASchemaThatBranchesIntoItselfHasAnEnd(t *testing.T) {
+	var doc any
+	require.NoError(t, json.Unmarshal([]byte(`{"type": "object", "additionalProperties": false, "properties": {
+		"a": {"$ref": "#"}, "b": {"$ref": "#"}, "c": {"$ref": "#"}, "d": {"$ref": "#"}, "e": {"$ref": "#"}, "n": {"type": "number"}}}`), &doc))
+	typ := schemaType(doc)
+	for _, way := range []string{"ab", "ea"} { // alike in all branches
+		at := typ
+		for _, step := range way {
+			at = at.attrs[string(step)]
+		}
+		require.Equal(t, cty.Number, at.attrs["n"].prim)
+	}
+	require.NoError(t, json.Unmarshal([]byte(`{"type": "array", "items": {"$ref": "#"}}`), &doc))
+	depth := 0
+	for at := schemaType(doc); at != nil; at = at.elem {
+		depth++
+	}
+	require.Greater(t, depth, 10, "one that does not branch is read as deep as may be")
 }

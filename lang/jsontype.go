@@ -169,17 +169,33 @@ func pointer(where string) string {
 	return where
 }
 
-// schemaType reads what a JSON Schema document closes; nil when it is open.
+const (
+	// maxSchemaDepth bounds recursive schemas: deeper parts are open.
+	maxSchemaDepth = 24
+
+	// maxSchemaTypes bounds what is read of a schema. One whose five properties are what it is itself has millions of
+	// parts within that depth.
+	maxSchemaTypes = 10_000
+)
+
+// schemaType reads what a JSON Schema document closes; nil when it is open. Of a schema that branches into itself it reads
+// less deep, the same in all branches.
 func schemaType(doc any) *jsonType {
-	r := schemaReader{root: doc}
-	return r.read(doc, "", 0)
+	for depth := maxSchemaDepth; depth > 0; depth /= 2 {
+		r := schemaReader{root: doc, depth: depth, left: maxSchemaTypes}
+		if t := r.read(doc, "", 0); r.left > 0 {
+			return t
+		}
+	}
+	return nil
 }
 
 // schemaReader follows references inside one schema document.
-type schemaReader struct{ root any }
-
-// maxSchemaDepth bounds recursive schemas: deeper parts are open.
-const maxSchemaDepth = 24
+type schemaReader struct {
+	root  any
+	depth int // how deep it reads
+	left  int // how many types it may still make; at 0 it gives up
+}
 
 // read returns the type of a schema with what it says about itself; at is its JSON pointer.
 func (r *schemaReader) read(doc any, at string, depth int) *jsonType {
@@ -194,9 +210,10 @@ func (r *schemaReader) read(doc any, at string, depth int) *jsonType {
 
 func (r *schemaReader) readType(doc any, at string, depth int) *jsonType {
 	m, ok := doc.(map[string]any)
-	if !ok || depth > maxSchemaDepth {
+	if !ok || depth > r.depth || r.left == 0 {
 		return nil
 	}
+	r.left--
 	if ref, ok := m["$ref"].(string); ok {
 		return r.read(r.resolve(ref), strings.TrimPrefix(ref, "#"), depth+1)
 	}
