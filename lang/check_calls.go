@@ -353,12 +353,25 @@ func (c *checker) variable(e hclsyntax.Expression) bool {
 		case "var", "each", "matrix":
 			return true
 		case "local":
-			if d := c.ev.decl.locals[u.name]; d != nil && !d.broken && c.variable(d.syntax) {
+			if c.variableLocal(u.name) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func (c *checker) variableLocal(name string) bool {
+	d := c.ev.decl.locals[name]
+	if d == nil || d.broken {
+		return false
+	}
+	varies, ok := c.typer.varied[name]
+	if !ok {
+		varies = c.variable(d.syntax)
+		c.typer.varied[name] = varies
+	}
+	return varies
 }
 
 // neverSucceeds turns the problem of an argument of try or can into a warning.

@@ -75,7 +75,7 @@ func (c *checker) guards(e hclsyntax.Expression) []string {
 		}
 		return nil
 	})
-	return found
+	return distinctBy(found, func(root string) string { return root })
 }
 
 // localGuards lists what a late local asks: locals { fine = task.a.ok }.
@@ -88,7 +88,12 @@ func (c *checker) localGuards(t hcl.Traversal) []string {
 	if d == nil || !d.late || d.broken {
 		return nil
 	}
-	return c.guards(d.syntax)
+	asked, ok := c.typer.asked[name]
+	if !ok {
+		asked = c.guards(d.syntax)
+		c.typer.asked[name] = asked
+	}
+	return asked
 }
 
 func isNullLiteral(e hclsyntax.Expression) bool {

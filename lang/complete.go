@@ -47,7 +47,7 @@ func (c *Campaign) Complete(a Ask) []Candidate {
 			found = append(found, in.complete(e, a, d)...)
 		}
 	})
-	return distinctCandidates(found)
+	return distinctBy(found, func(c Candidate) [2]string { return [2]string{c.Kind, c.Name} })
 }
 
 func parseAsked(a Ask) (e hclsyntax.Expression) {
@@ -211,14 +211,4 @@ func fieldCandidates(t *typ) []Candidate {
 		}
 	}
 	return list
-}
-
-func distinctCandidates(list []Candidate) []Candidate {
-	seen := map[[2]string]bool{}
-	return slices.DeleteFunc(list, func(c Candidate) bool {
-		key := [2]string{c.Kind, c.Name}
-		old := seen[key]
-		seen[key] = true
-		return old
-	})
 }

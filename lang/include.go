@@ -10,19 +10,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
+// maxIncludes bounds what comes into one prompt; far over what a person keeps apart.
+const maxIncludes = 1000
+
 // inlineIncludes replaces ${include("x.md")} by the template of that file, so that it is checked and
 // rendered with the names of the place where it stands.
 func (l *loader) inlineIncludes(x hclsyntax.Expression, dir string, within []string) hclsyntax.Expression {
 	switch e := x.(type) {
 	case *hclsyntax.TemplateWrapExpr:
 		if c, ok := includeCall(e.Wrapped); ok {
-			return &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{l.included(c, dir, within)}, SrcRange: e.SrcRange}
+			return &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{l.includedTemplate(c, dir, within)}, SrcRange: e.SrcRange}
 		}
 		e.Wrapped = l.inlineIncludes(e.Wrapped, dir, within)
 	case *hclsyntax.TemplateExpr:
 		for i, part := range e.Parts {
 			if c, ok := includeCall(part); ok {
-				e.Parts[i] = l.included(c, dir, within)
+				e.Parts[i] = l.includedTemplate(c, dir, within)
 				continue
 			}
 			e.Parts[i] = l.inlineIncludes(part, dir, within)
@@ -46,8 +49,8 @@ func includeCall(e hclsyntax.Expression) (*hclsyntax.FunctionCallExpr, bool) {
 	return c, ok && c.Name == "include"
 }
 
-// included returns the template that a call of include names; an empty text after a report.
-func (l *loader) included(c *hclsyntax.FunctionCallExpr, dir string, within []string) hclsyntax.Expression {
+// includedTemplate returns the template that a call of include names; an empty text after a report.
+func (l *loader) includedTemplate(c *hclsyntax.FunctionCallExpr, dir string, within []string) hclsyntax.Expression {
 	nothing := &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{
 		&hclsyntax.LiteralValueExpr{Val: cty.StringVal(""), SrcRange: c.Range()},
 	}, SrcRange: c.Range()}
@@ -75,6 +78,12 @@ func (l *loader) includeFile(c *hclsyntax.FunctionCallExpr, name, dir string, wi
 	file := l.includePath(name, dir)
 	if slices.Contains(within, file) {
 		l.error("UF5005", a.place, "%s includes itself: %s.", file, strings.Join(append(within, file), " -> "))
+		return nil
+	}
+	if l.included[within[0]]++; l.included[within[0]] > maxIncludes {
+		l.error("UF5003", hcl.Range{Filename: within[0], Start: hcl.InitialPos, End: hcl.InitialPos},
+			"%s includes more than %d files, each counted as often as it is included.", within[0], maxIncludes).
+			because("Files that include each other twice at every step would make a prompt of any size.")
 		return nil
 	}
 	l.ev.includes = append(l.ev.includes, includeUse{place: a.place, file: file, root: within[0]})

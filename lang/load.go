@@ -23,6 +23,7 @@ type loader struct {
 	schemas   map[string]compiledSchema // by path
 	instances int                       // made so far
 	settings  []*Settings               // of some of them
+	included  map[string]int            // by prompt: how many files came into it
 }
 
 // Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
@@ -63,7 +64,7 @@ func (l *loader) finish() Diagnostics {
 }
 
 func newLoader(o Options, root string) *loader {
-	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]compiledSchema{}}
+	l := &loader{opts: o, c: &Campaign{Out: "out", MaxDynamicTasks: defaultMaxDynamic}, decl: newDeclarations(), schemas: map[string]compiledSchema{}, included: map[string]int{}}
 	l.allErrors = o.AllErrors
 	l.c.Root = root
 	l.c.Name = filepath.Base(root)

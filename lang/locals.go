@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -123,6 +124,9 @@ func (l *loader) orderLocal(d *localDef, path []*localDef) {
 			d.files = append(d.files, behind.files...)
 		}
 	}
+	// Locals that use each other twice at every step would have millions.
+	d.via = distinctBy(d.via, func(u use) hcl.Range { return u.place })
+	d.files = distinctBy(d.files, func(name string) string { return name })
 	d.state = 2
 	d.late = len(d.via) > 0
 	l.evalLocal(d)
@@ -146,6 +150,16 @@ func (l *loader) evalLocal(d *localDef) {
 	}
 	d.value = v
 	d.files = append(d.files, rec.names()...)
+}
+
+// distinctBy keeps the first of the elements that have one key.
+func distinctBy[T any, K comparable](list []T, key func(T) K) []T {
+	seen := make(map[K]bool, len(list))
+	return slices.DeleteFunc(list, func(x T) bool {
+		old := seen[key(x)]
+		seen[key(x)] = true
+		return old
+	})
 }
 
 // localCycle reports the cycle that ends at d.

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
@@ -51,15 +52,12 @@ func (c *Campaign) Outline(i *Instance) Outline {
 
 // outliner writes one outline.
 type outliner struct {
-	scope *scope
-	out   Outline
-	b     strings.Builder
-	bound []string // variables of the for expressions around
-	depth int      // of locals within locals
+	scope  *scope
+	out    Outline
+	b      strings.Builder
+	bound  []string          // variables of the for expressions around
+	locals map[string]string // what locals say, as far as they were met
 }
-
-// maxLocals bounds locals within locals: a campaign with a cycle can be looked at.
-const maxLocals = 64
 
 func (o *outliner) body(i *Instance, a *argument) {
 	if a == nil {
@@ -145,7 +143,11 @@ func (o *outliner) expr(e hclsyntax.Expression) {
 	case *hclsyntax.TemplateExpr:
 		o.template(e.Parts)
 	case *hclsyntax.FunctionCallExpr:
-		o.list("call "+e.Name, e.Args)
+		word := "call " + e.Name
+		if e.ExpandFinal {
+			word += "..."
+		}
+		o.list(word, e.Args)
 	case *hclsyntax.ForExpr:
 		o.loop(e)
 	case *hclsyntax.ObjectConsExpr:
@@ -289,19 +291,39 @@ func (o *outliner) traversal(t hcl.Traversal) {
 	}
 }
 
+// maxLocalText is how long what a local says may be to stand as it is. A longer one stands as its digest: locals that use
+// each other twice at every step would make a text of any size.
+const maxLocalText = 64 << 10
+
 // local writes the expression of a local; false when there is none.
 func (o *outliner) local(name string) bool {
 	d := o.scope.ev.decl.locals[name]
-	if d == nil || o.depth > maxLocals {
+	if d == nil {
 		return false
 	}
-	bound := o.bound
-	o.bound = nil
-	o.depth++
-	o.expr(d.syntax)
-	o.depth--
-	o.bound = bound
+	if o.locals == nil {
+		o.locals = map[string]string{}
+	}
+	text, met := o.locals[name]
+	if !met {
+		o.locals[name] = "(cycle)" // until it is known; a broken campaign can be looked at
+		text = o.localText(d)
+		o.locals[name] = text
+	}
+	o.b.WriteString(text)
 	return true
+}
+
+// localText is the expression of a local, with nothing of what is around.
+func (o *outliner) localText(d *localDef) string {
+	inner := outliner{scope: o.scope, out: o.out, locals: o.locals}
+	inner.expr(d.syntax)
+	o.out = inner.out
+	text := inner.b.String()
+	if len(text) > maxLocalText {
+		return fmt.Sprintf("(long %x)", sha256.Sum256([]byte(text)))
+	}
+	return text
 }
 
 // token is what stands for a name.

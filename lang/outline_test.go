@@ -61,6 +61,7 @@ func TestOutline(t *testing.T) {
 		"a local by its value":      {`locals { l = upper("x") }` + "\n" + base, `locals { l = "X" }` + "\n" + base, "${local.l}${task.a.id}", "${local.l}${task.a.id}", true, true},
 		"front matter":              {base, base, "---\nid: x\n---\nhello", "hello", true, true},
 		"a reference":               {base, base, "${reference.r.path}", "${reference.r.path}", true, true},
+		"the dots of a call":        {base, base, "${join(\",\", task.a.all[*].id)}", "${join(\",\", task.a.all[*].id...)}", false, true},
 		"vars":                      {"task \"x\" {\nprompt = \"prompts/x.md\"\nvars = { k = 1 }" + output, "task \"x\" {\nprompt = \"prompts/x.md\"\nvars = { k = 2 }" + output, "${vars.k}", "${vars.k}", false, true},
 		"group label":               {base, "group \"g\" { label = \"G\" }\n" + base, "x", "x", true, true},
 	} {
