@@ -115,19 +115,22 @@ func (r *Runner) layReserved(dir, attempt string, s workspace.Spec) error {
 	if err := effect.Mkdir(stage, 0o755); err != nil {
 		return fmt.Errorf("run task in place: %w", err)
 	}
-	if _, err := workspace.Lay(stage, r.cas, s); err != nil {
-		return err
+	_, err := workspace.Lay(stage, r.cas, s)
+	if err == nil {
+		if err = effect.Rename(filepath.Join(stage, workspace.Reserved), dir); err != nil {
+			err = fmt.Errorf("run task in place: %w", err)
+		}
 	}
-	if err := effect.Rename(filepath.Join(stage, workspace.Reserved), dir); err != nil {
-		return fmt.Errorf("run task in place: %w", err)
-	}
-	return workspace.Remove(stage)
+	return errors.Join(err, workspace.Remove(stage)) // it lies in somebody's project
 }
 
 // saveReserved copies what the task wrote to .uf to the attempt directory, where it is read as after
-// any attempt, and removes .uf from the root.
+// any attempt, and removes .uf from the root. A task may have removed it itself, as "git clean" does.
 func saveReserved(dir, to string) error {
 	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && p == dir {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -87,6 +87,32 @@ func TestInplace(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(inv.Dir, "ws/.uf/in/x/o"))
 }
 
+// TestInplaceCleaned: a task that cleans the project, our directory with it, has its outputs taken like any other.
+func TestInplaceCleaned(t *testing.T) {
+	r, store := newRunner(t)
+	inv := invocation(t, "cat .uf/p; rm -rf .uf; echo made > made")
+	inv.Mode = lang.ModeInplace
+	inv.Files = []executor.File{{Path: ".uf/p", Bytes: []byte("prompt"), Mode: 0o644}}
+	inv.Outputs = []executor.OutputSpec{{Name: "m", Path: "made"}}
+	got, err := r.Run(context.Background(), inv, nil)
+	require.NoError(t, err)
+	require.Equal(t, "prompt", text(t, store, got.Log))
+	require.Equal(t, "made\n", text(t, store, got.Outputs[0].Digest))
+}
+
+// TestInplaceLeavesNoHalf: what could not be laid is not left in the project.
+func TestInplaceLeavesNoHalf(t *testing.T) {
+	r, _ := newRunner(t)
+	inv := invocation(t, ":")
+	inv.Mode = lang.ModeInplace
+	inv.Mounts = []executor.Mount{{Path: ".uf/in/x/o", Digest: digest.Of([]byte("nowhere")), Mode: 0o644}}
+	_, err := r.Run(context.Background(), inv, nil)
+	require.True(t, cache.IsMissing(err), err)
+	entries, err := os.ReadDir(inv.Root)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
 func TestInplaceSources(t *testing.T) {
 	r, _ := newRunner(t)
 	for script, inside := range map[string]bool{":": false, "echo y > src": true} {
