@@ -39,5 +39,6 @@
 // # Dangers
 //
 // Linux only. A process that needs uninterruptible sleep to end cannot be killed; after a second the
-// attempt ends without it.
+// attempt ends without it. A program on a file system that does not answer does not start before that does; others start
+// meanwhile.
 package local

@@ -48,9 +48,10 @@ type process struct {
 	marks  marks
 	began  uint64 // just before the start of the program, in clock ticks after boot
 
-	mu        sync.Mutex // held while it starts
-	over      bool       // the program ended: its number may soon be another's
+	mu        sync.Mutex
+	over      bool // the program ended: its number may soon be another's
 	stoppedBy string
+	patience  time.Duration // that who stopped it before it had started has with it
 	killer    *time.Timer
 }
 
@@ -150,8 +151,6 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandb
 	}
 	p := &process{handle: -1, grace: inv.Grace, marks: marksOf(inv), began: now()}
 	attr.Sys.PidFD = &p.handle
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
 	var pid int
@@ -164,7 +163,7 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandb
 		r.setRunning(p, false)
 		return nil, err
 	}
-	p.pid.Store(int64(pid))
+	p.started(pid)
 	return p, nil
 }
 
@@ -280,17 +279,37 @@ func (p *process) ending(status syscall.WaitStatus) ending {
 	return e
 }
 
+// started makes the number of the program known, and stops it if that was asked for meanwhile.
+func (p *process) started(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pid.Store(int64(pid))
+	if p.stoppedBy != "" {
+		p.signal(p.patience)
+	}
+}
+
 // stop asks the group to end, and makes it end after the grace period. The first reason stays; a later
-// stop without grace kills.
+// stop without grace kills. It waits for nothing: one that has not started, which may take as long as a file system does
+// that does not answer, is stopped when it has.
 func (p *process) stop(why string, grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over || p.pid.Load() == 0 || p.stoppedBy != "" && grace > 0 {
+	if p.over || p.stoppedBy != "" && grace > 0 {
 		return
 	}
 	if p.stoppedBy == "" {
 		p.stoppedBy = why
 	}
+	if p.pid.Load() == 0 {
+		p.patience = grace
+		return
+	}
+	p.signal(grace)
+}
+
+// signal tells the group to end. p.mu is held and the program was not waited for.
+func (p *process) signal(grace time.Duration) {
 	if grace <= 0 {
 		p.kill()
 		return

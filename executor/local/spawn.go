@@ -16,33 +16,52 @@ import (
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 )
 
-// starter is the thread that starts programs. The death signal of a child is tied to the thread that made it, so that one
-// lives until the runner is closed, and none has to wait blocked for the end of each program.
+// starter starts programs on threads of its own. The death signal of a child is tied to the thread that made it, so they
+// live until the runner is closed, and none has to wait blocked for the end of each program.
 type starter chan func()
 
-// newStarter starts the thread. Closing the channel ends it.
+// newStarter starts the first thread. Closing the channel ends all of them.
 func newStarter() starter {
 	s := make(starter)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		for do := range s {
-			do()
-		}
-	}()
+	go s.serve(func() {})
 	return s
+}
+
+func (s starter) serve(first func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	first()
+	for do := range s {
+		do()
+	}
+}
+
+// startPatience is how long a start waits for those before it. A start takes a millisecond, and for ever where the program lies
+// on a network file system that does not answer.
+const startPatience = time.Second
+
+// run does something on a thread of s and returns when it is done. When all are taken for too long there is one more.
+func (s starter) run(do func()) {
+	done := make(chan struct{})
+	task := func() {
+		defer close(done)
+		do()
+	}
+	t := time.NewTimer(startPatience)
+	defer t.Stop()
+	select {
+	case s <- task:
+	case <-t.C:
+		go s.serve(task)
+	}
+	<-done
 }
 
 // forkExec starts a program and returns its process id.
 func (s starter) forkExec(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	wait := time.Millisecond
 	for try := 0; ; try++ {
-		done := make(chan struct{})
-		s <- func() {
-			pid, err = effect.ForkExec(path, argv, attr)
-			close(done)
-		}
-		<-done
+		s.run(func() { pid, err = effect.ForkExec(path, argv, attr) })
 		if !errors.Is(err, syscall.ETXTBSY) || try == sandbox.BusyTries {
 			return pid, err
 		}
