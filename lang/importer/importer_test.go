@@ -74,6 +74,7 @@ func outcome(t *testing.T, project fs.FS) []txtar.File {
 	}
 	out := []txtar.File{{Name: "notes", Data: notes.Bytes()}, {Name: "check", Data: []byte(check(t, r))}}
 	for _, f := range r.Files {
+		require.True(t, fs.ValidPath(f.Path), f.Path)
 		out = append(out, txtar.File{Name: f.Path, Data: f.Bytes})
 	}
 	return out

@@ -101,7 +101,7 @@ func (r *rewriter) artifactPath(id, after string, at value) (string, int, bool) 
 	}
 	below := suffix.FindString(after)
 	if to.kind == referring {
-		return r.reference(to, strings.TrimPrefix(below, "/")), len(below), true
+		return r.reference(to, strings.TrimPrefix(below, "/"), at), len(below), true
 	}
 	if below == "" {
 		return r.each(to, func(x string) string { return x + ".dir" }, nil), 0, true
@@ -120,7 +120,7 @@ func (r *rewriter) handoff(id string, at value) (string, bool) {
 		return "", false
 	}
 	if to.kind == referring {
-		return r.reference(to, ""), true
+		return r.reference(to, "", at), true
 	}
 	o := to.primary()
 	if o == nil {
@@ -146,7 +146,7 @@ func (r *rewriter) ancestors(arg string, named bool, at value) (string, bool) {
 			continue
 		}
 		if to.kind == referring {
-			lines = append(lines, "- "+r.reference(to, ""))
+			lines = append(lines, "- "+r.reference(to, "", at))
 		}
 		for i := range to.outputs {
 			lines = append(lines, r.listed(to, &to.outputs[i]))
@@ -228,19 +228,25 @@ func (r *rewriter) other(id string, at value) (*node, bool) {
 	return to, true
 }
 
-// reference is where pinned material lies: the one file of it, else the directory.
-func (r *rewriter) reference(to *node, below string) string {
+// reference is where pinned material lies: what is named below it, the one file of it, else the directory.
+func (r *rewriter) reference(to *node, below string, at value) string {
 	ref := to.reference
-	path := "${" + ref.pathExpr() + "}"
+	place := "${" + ref.pathExpr() + "}"
 	if ref.repo == "" {
-		return path
+		return place
 	}
 	for _, p := range ref.paths {
-		if p.text == below || (len(ref.paths) == 1) {
-			return path + "/" + p.text
+		if dir := strings.TrimSuffix(p.text, "/"); below == p.text || strings.HasPrefix(below, dir+"/") {
+			return place + "/" + below
 		}
 	}
-	return path
+	if len(ref.paths) == 1 { // whatever the node called it
+		return place + "/" + ref.paths[0].text
+	}
+	if below != "" && len(ref.paths) > 0 {
+		r.im.lost(at, "reference %s has no path %s: say here which of its files is meant.", to.id.text, below)
+	}
+	return place
 }
 
 // outputPath is where an output of another node lies: one path, or a list of them where there are

@@ -23,7 +23,7 @@ func (im *importer) convertPrompts() {
 		}
 		source := path.Join(im.dir, "prompts", n.prompt.text)
 		read[source] = true
-		n.file = path.Join("prompts", n.prompt.text)
+		n.file = path.Join("prompts", path.Join("/", n.prompt.text)) // below prompts, also where its own place is not
 		src, err := fs.ReadFile(im.files, source)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) || !fs.ValidPath(source) {
