@@ -88,11 +88,12 @@ func blank(s string) string {
 		case b[i] == '"' || b[i] == '\'':
 			end = until(s, i+1, string(b[i]), 1)
 		}
-		for ; i < end; i++ {
-			if b[i] != '\n' && b[i] != '"' && b[i] != '\'' {
-				b[i] = ' '
+		for at := i; at < end; at++ {
+			if b[at] != '\n' && b[at] != '"' && b[at] != '\'' {
+				b[at] = ' '
 			}
 		}
+		i = max(i, end-1) // what follows is looked at next
 	}
 	return string(b)
 }
