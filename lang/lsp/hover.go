@@ -70,7 +70,8 @@ func (sp *space) describe(o *lang.Occurrence) string {
 	if o.Doc != "" {
 		more = append(more, o.Doc)
 	}
-	if o.Value != "" && len(o.Value) < maxShown {
+	said := slices.ContainsFunc(more, func(m string) bool { return strings.HasPrefix(m, "Value: ") }) // with where it comes from
+	if o.Value != "" && len(o.Value) < maxShown && !said {
 		more = append(more, "Value: `"+strings.TrimSpace(o.Value)+"`")
 	}
 	fmt.Fprintf(&b, "```hcl\n%s\n```", title)

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,7 +71,8 @@ func hclSpan(d *document, r hcl.Range) Range { return d.span(r.Start.Byte, r.End
 // WorkspaceSymbols returns the declarations of the open campaigns whose names hold a text.
 func (s *Session) WorkspaceSymbols(query string) []WorkspaceSymbol {
 	var list []WorkspaceSymbol
-	for _, sp := range s.spaces {
+	for _, key := range slices.Sorted(maps.Keys(s.spaces)) {
+		sp := s.spaces[key]
 		if sp.behind {
 			s.load(sp)
 		}

@@ -257,6 +257,7 @@ func TestHover(t *testing.T) {
 		for _, w := range want {
 			require.Contains(t, h.Markdown, w, marked)
 		}
+		require.LessOrEqual(t, strings.Count(h.Markdown, "Value: "), 1, marked)
 	}
 	s, dir := project(t)
 	file := filepath.Join(dir, "campaign.hcl")
