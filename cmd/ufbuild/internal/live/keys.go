@@ -24,16 +24,16 @@ func (d *Display) listen() {
 	buf := make([]byte, 64)
 	for {
 		n, err := d.c.Keys.Read(buf)
+		select {
+		case <-d.quit: // what is pressed now means no build any more
+			return
+		default:
+		}
 		for _, k := range keysOf(buf[:n]) {
 			d.press(k)
 		}
 		if err != nil {
 			return
-		}
-		select {
-		case <-d.quit:
-			return
-		default:
 		}
 	}
 }

@@ -146,16 +146,23 @@ paused: pool one until 12:01: rate limited (1m00s to go)
 
 // TestViewFits draws every size: no line may be wider, nor may there be more of them.
 func TestViewFits(t *testing.T) {
-	m := sample(Options{Jobs: 4})
+	m := sample(Options{Jobs: 4, Keys: true})
 	m.Apply(started(4, "名前/とても長い名前のタスク", 1))
 	m.Apply(printed("名前/とても長い名前のタスク", strings.Repeat("日本語", 90)))
 	m.move(-1)
-	for w := range 120 {
-		for h := range 20 {
-			lines := m.View(w, h, at(5000), ui.Terminal{Color: true}.Style())
-			require.LessOrEqual(t, len(lines), h)
-			for _, line := range lines {
-				require.LessOrEqual(t, columns(uncoloured(line)), w, "%dx%d: %q", w, h, line)
+	silent := NewModel(Options{Keys: true})
+	silent.Apply(started(1, "a", 1))
+	silent.Apply(event.Event{Kind: event.BuildHeld, Text: "paused by ann: \x1b[2J" + strings.Repeat("so ", 50)})
+	silent.move(1)
+	for _, m := range []*Model{m, silent} {
+		for w := range 120 {
+			for h := range 20 {
+				lines := m.View(w, h, at(5000), ui.Terminal{Color: true}.Style())
+				require.LessOrEqual(t, len(lines), h)
+				for _, line := range lines {
+					require.LessOrEqual(t, columns(uncoloured(line)), w, "%dx%d: %q", w, h, line)
+					require.NotContains(t, line, "\x1b[2J")
+				}
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Keyboard makes a terminal hand over each key at once, without showing it. Signals of keys, such as Ctrl-C,
 // stay what they are. Both functions do nothing while the program is in the background, where touching the
-// terminal would stop it: take is for when it comes back.
+// terminal would stop it: Take is for when it comes back.
 type Keyboard struct {
 	fd  int
 	old *unix.Termios

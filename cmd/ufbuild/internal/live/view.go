@@ -67,14 +67,14 @@ func (v *view) headline() string {
 func (v *view) pauses() []string {
 	var lines []string
 	for _, p := range v.m.paused {
-		text := p.text
+		text := plain(p.text)
 		if !p.until.IsZero() {
 			text += fmt.Sprintf(" (%s to go)", ui.Duration(max(p.until.Sub(v.now), 0).Round(time.Second)))
 		}
 		lines = append(lines, v.style.Warn(cut("paused: "+text, v.width)))
 	}
 	if v.m.held != "" {
-		lines = append(lines, v.style.Warn(cut(v.m.held+": nothing new starts", v.width)))
+		lines = append(lines, v.style.Warn(cut(plain(v.m.held)+": nothing new starts", v.width)))
 	}
 	return lines
 }
@@ -155,7 +155,7 @@ func (v *view) log(t *task, n int) []string {
 		lines = append(lines, "  "+v.style.Dim(cut("│ "+plain(line), v.width-2)))
 	}
 	if len(lines) == 0 {
-		lines = append(lines, "  "+v.style.Dim("│ (it has printed nothing)"))
+		lines = append(lines, "  "+v.style.Dim(cut("│ (it has printed nothing)", v.width-2)))
 	}
 	return lines
 }
@@ -177,7 +177,7 @@ func (v *view) foot() []string {
 	case v.m.help:
 		lines = append(lines, v.style.Dim(cut("  ↑↓ open a log, Esc closes it, p pauses, c cancels, ? hides this", v.width)))
 	case v.m.o.Keys:
-		lines = append(lines, v.style.Dim("  ? shows what keys do"))
+		lines = append(lines, v.style.Dim(cut("  ? shows what keys do", v.width)))
 	}
 	return lines
 }

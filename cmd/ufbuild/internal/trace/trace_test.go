@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,6 +142,23 @@ func TestOTLP(t *testing.T) {
 	require.Contains(t, string(traces.ResourceSpans[0].Resource), `{"key":"service.name","value":{"stringValue":"ufbuild"}}`)
 	require.Contains(t, got["/v1/metrics"], `"name":"ufbuild.build.cost"`)
 	require.Contains(t, got["/v1/metrics"], `"asDouble":0.25`)
+}
+
+// TestOTLPFollowsNoRedirect keeps the headers of the collector from another server.
+func TestOTLPFollowsNoRedirect(t *testing.T) {
+	var asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	c, _, err := Environ(environ(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=secret"}))
+	require.NoError(t, err)
+	o := NewOTLP(c)
+	for _, e := range build() {
+		o.Emit(e)
+	}
+	require.ErrorContains(t, o.Close(), "307")
+	require.Zero(t, asked.Load())
 }
 
 // TestOTLPWithoutACollector is a warning at the end, not a build that waits or fails.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,12 +55,7 @@ func FindFindings(doc []byte, lines bool, name string, schema []byte) []Finding 
 	}
 	var out []Finding
 	properties := property(rules, "properties")
-	keys := make([]string, 0, len(top))
-	for key := range top {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(top)) {
 		if list, ok := top[key].([]any); ok {
 			out = append(out, entries(list, key, fieldsOf(property(properties, key), list))...)
 		}
@@ -144,7 +141,8 @@ func entry(m map[string]any) Finding {
 // pick returns the first field that has one of the names, as text.
 func pick(m map[string]any, names []string) string {
 	best, at := "", len(names)
-	for key, v := range m {
+	for _, key := range slices.Sorted(maps.Keys(m)) { // two may be alike but for case
+		v := m[key]
 		n := slices.Index(names, plain(key))
 		if n < 0 || n >= at {
 			continue
@@ -189,8 +187,8 @@ func sarif(runs []any) (out []Finding) {
 // severityRank orders severities, worst first; what is not known stands in the middle.
 func severityRank(s string) int {
 	s = strings.ToLower(strings.TrimSpace(s))
-	if n, err := strconv.ParseFloat(s, 64); err == nil {
-		return 50 - int(min(max(n, 0), 10)*4) // as CVSS counts: ten is worst
+	if n, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+		return scoreRank(n)
 	}
 	for rank, words := range [][]string{{"critical", "blocker", "fatal"}, {"high", "error", "severe", "major"}, {"medium", "moderate", "warning", "warn"}, nil, {"low", "minor", "note"}, {"info", "informational", "none", "gas"}} {
 		if slices.Contains(words, s) {
@@ -198,6 +196,19 @@ func severityRank(s string) int {
 		}
 	}
 	return 30
+}
+
+// scoreRank orders scores from 10, the worst, to 0, among severities in words, as the qualitative scale of CVSS does (3.1, section 5).
+func scoreRank(n float64) int {
+	for _, grade := range []struct {
+		from, to float64
+		rank     int
+	}{{9, 10, 0}, {7, 9, 10}, {4, 7, 20}, {0, 4, 40}} {
+		if n >= grade.from && n > 0 {
+			return grade.rank + int(9*(grade.to-min(n, grade.to))/(grade.to-grade.from))
+		}
+	}
+	return 50
 }
 
 // SortFindings puts the worst first and leaves the rest in order.

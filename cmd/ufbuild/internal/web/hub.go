@@ -100,6 +100,7 @@ func (h *hub) take(mark string, doc *Document) {
 	}
 	same := partly && len(c.Changed) == 0 && bytes.Equal(rest, h.rest)
 	if h.mark = mark; same {
+		doc.Seq = h.seq // it is the one that everybody has
 		return
 	}
 	h.seq++

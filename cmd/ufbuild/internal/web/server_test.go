@@ -254,6 +254,13 @@ func TestServerSendsWhatChanged(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(read(t, events).data), &doc))
 	require.Len(t, doc.Nodes, 3)
 
+	// the same again is no other document
+	f.set(Node{Address: "a"}, Node{Address: "b"}, Node{Address: "c"})
+	_, body = call(t, "GET", base+"/api/document", "", map[string]string{"Authorization": "Bearer " + testToken})
+	var same Document
+	require.NoError(t, json.Unmarshal([]byte(body), &same))
+	require.Equal(t, doc.Seq, same.Seq)
+
 	// who comes with an old document, or with none, gets the whole at once
 	require.NoError(t, json.Unmarshal([]byte(read(t, listen(t, base+"/api/events?seq=1")).data), &doc))
 	require.Len(t, doc.Nodes, 3)

@@ -100,7 +100,7 @@ func TestFindFindings(t *testing.T) {
 
 func TestFindingsWorstFirst(t *testing.T) {
 	var all []Finding
-	for _, s := range []string{"info", "Low", "", "9.8", "High", "critical", "medium", "odd", "2.1"} {
+	for _, s := range []string{"info", "Low", "", "9.8", "High", "critical", "medium", "odd", "2.1", "NaN", "7", "0.0", "-inf", "4"} {
 		all = append(all, entry(map[string]any{"severity": s, "title": "t"}))
 	}
 	SortFindings(all)
@@ -108,7 +108,14 @@ func TestFindingsWorstFirst(t *testing.T) {
 	for _, f := range all {
 		got = append(got, f.Severity)
 	}
-	require.Equal(t, []string{"critical", "High", "9.8", "medium", "", "odd", "Low", "2.1", "info"}, got)
+	require.Equal(t, []string{"critical", "9.8", "High", "7", "medium", "4", "", "odd", "NaN", "-inf", "Low", "2.1", "info", "0.0"}, got)
+	grades := map[string]int{"10": 0, "9.0": 0, "8.9": 1, "7.0": 1, "6.9": 2, "4.0": 2, "3.9": 4, "0.1": 4, "0": 5, "-3": 5, "99": 0, "NaN": 3, "inf": 3}
+	for s, grade := range grades {
+		require.Equal(t, grade, entry(map[string]any{"severity": s, "title": "t"}).Grade, s)
+	}
+	for range 20 {
+		require.Equal(t, "A", entry(map[string]any{"title": "b", "Title": "A"}).Title, "whatever the order of a map")
+	}
 }
 
 func FuzzFindFindings(f *testing.F) {
