@@ -101,7 +101,8 @@ type Runner interface {
 	Run(ctx context.Context, inv *Invocation, output func(p []byte)) (cache.Captured, error)
 }
 
-// Salvager captures what an attempt of a dead builder left in its directory.
+// Salvager captures what an attempt of a dead builder left in its directory. One whose program got secret values that mask lacks
+// is an error: to store what it left might store them.
 type Salvager interface {
 	Salvage(ctx context.Context, dir string, outputs []OutputSpec, mask []string) (cache.Captured, error)
 	// Finish captures an attempt whose end is noted as its own builder would have. It returns false, and has done

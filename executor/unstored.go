@@ -109,11 +109,7 @@ func readLeft(path string, was os.FileInfo) (b []byte, is os.FileInfo, ok bool) 
 // finish stores what an attempt left that had ended when its build died or found no room, as its own build would
 // have: nobody is paid again. It returns nil where that cannot be shown to be safe.
 func (r *Rescue) finish(ctx context.Context, l workLine, a cache.Attempt) (*Rescued, error) {
-	mask := r.Mask
-	if a.Campaign != r.Campaign {
-		mask = nil // its secrets are not ours
-	}
-	c, ok, err := r.Salvager.Finish(ctx, l.dir, mask)
+	c, ok, err := r.Salvager.Finish(ctx, l.dir, r.Mask())
 	if !ok {
 		if errors.Is(err, workspace.ErrWritten) {
 			return r.interrupted(ctx, l, a, err.Error())

@@ -227,8 +227,7 @@ type Rescue struct {
 	Salvager   Salvager
 	KillStrays func(build string) // kills processes that a dead build left
 	Reap       func(dir string)
-	Mask       []string // secret values that a dead build may have passed to tasks
-	Campaign   string   // absolute root of the campaign whose values they are
+	Mask       func() []string // secret values that a dead build may have passed to tasks; asked when there is something to capture
 	Now        func() time.Time
 	Usage      func(cache.Attempt, cache.Captured) cache.Usage                // what a salvaged attempt of an agent used; nil: unknown
 	Classify   func(cache.Attempt, cache.Captured) (cache.Outcome, string)    // how an attempt ended that is finished here; nil: its next decision says
@@ -386,7 +385,7 @@ func (r *Rescue) salvage(ctx context.Context, l workLine, a *cache.Attempt) (boo
 	if a.Agent.Adapter != "" {
 		specs = keptSpecs(agent.UsagePath, agent.LastPath)
 	}
-	c, err := r.Salvager.Salvage(ctx, l.dir, specs, r.Mask)
+	c, err := r.Salvager.Salvage(ctx, l.dir, specs, r.Mask())
 	if err != nil {
 		if r.Stays != nil {
 			r.Stays(l.dir, l.address, err)

@@ -165,6 +165,29 @@ task "b" {
 	require.Equal(t, []EnvVar{{"A", Text{"group", "group"}}, {"B", Text{"task", "task"}}}, r.Env)
 	require.Equal(t, []EnvVar{{Name: "TOKEN", Value: Text{Real: "t0ken"}}}, r.Secrets)
 	require.Equal(t, []string{"extra.txt"}, r.Reads)
+	files["campaign.hcl"] += `
+contract "list" { kind = "json" }
+task "list" {
+  command = ["true"]
+  output "o" {
+    path     = "o"
+    contract = contract.list
+  }
+}
+task "c" {
+  expand {
+    items = task.list.outputs.o.json
+    key   = item
+  }
+  command  = ["true"]
+  pass_env = ["KEY"]
+  secrets  = { AUTH = "Bearer ${var.token}", ITEM = "${var.token} ${item}" }
+}
+`
+	c, ds := Load(Options{Dir: writeTree(t, files)})
+	require.False(t, ds.HasErrors(), "%v", ds)
+	require.Equal(t, []string{"KEY"}, c.Passed().Names, "of a task whose instances nobody knows yet")
+	require.Contains(t, c.Passed().Values, "t0ken")
 	require.Equal(t, Rendered{}, renderOne(t, files, "b", fakeUpstream{"a": {"o": "stop"}}), "when is false")
 }
 

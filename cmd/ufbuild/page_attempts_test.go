@@ -35,9 +35,9 @@ func TestPageListsTheNewestAttempts(t *testing.T) {
 	}
 }
 
-// TestPassedValuesAreWhole asks for the values that are masked from several goroutines, as calls of a page come. None of them may
+// TestSecretValuesAreWhole asks for the values that are masked from several goroutines, as calls of a page come. None of them may
 // see a part.
-func TestPassedValuesAreWhole(t *testing.T) {
+func TestSecretValuesAreWhole(t *testing.T) {
 	names := make([]string, 200)
 	environ := make([]string, len(names))
 	for i := range names {
@@ -54,7 +54,7 @@ func TestPassedValuesAreWhole(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				if n := len(s.passedValues()); n != len(names) {
+				if n := len(s.secretValues()); n != len(names) {
 					t.Errorf("%d values of %d", n, len(names))
 				}
 			})

@@ -171,31 +171,22 @@ func (p *page) readText(r io.Reader, tail bool) (web.Text, error) {
 // mask hides the values of secrets that this process can see. What was captured is masked already; this is
 // for a value that became a secret since.
 func (p *page) mask(b []byte) []byte {
-	return workspace.NewMasker(p.s.passedValues()).Next(b, true)
+	return workspace.NewMasker(p.s.secretValues()).Next(b, true)
 }
 
-// passedValues are the values that tasks get passed and that may be secrets. It may be called from several goroutines.
-func (s *session) passedValues() []string {
-	s.passedOnce.Do(func() { s.passed = s.findPassed() })
-	return s.passed
-}
-
-func (s *session) findPassed() (values []string) {
-	for _, n := range s.graph.Nodes() {
-		if n.Instance == nil {
-			continue
-		}
-		names := n.Instance.PassEnv
-		if p := n.Instance.Profile; p != nil && p.Agent != nil {
-			names = append(append([]string(nil), names...), p.Agent.PassEnv...)
-		}
-		for _, name := range names {
+// secretValues are the values that tasks get and that must not be kept or shown: those of secrets, and those of passed variables that
+// may be some. It may be called from several goroutines.
+func (s *session) secretValues() []string {
+	s.secretOnce.Do(func() {
+		passed := s.campaign.Passed()
+		s.secret = passed.Values
+		for _, name := range passed.Names {
 			if v, ok := s.app.lookupenv(name); ok && executor.MayBeSecret(v) {
-				values = append(values, v)
+				s.secret = append(s.secret, v)
 			}
 		}
-	}
-	return values
+	})
+	return s.secret
 }
 
 // ending keeps the end of what is written to it.

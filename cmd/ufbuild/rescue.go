@@ -27,7 +27,7 @@ func (s *session) rescue(b *executor.Builder, salvager executor.Salvager, accoun
 	r := executor.Rescue{
 		Store: s.store, Salvager: salvager, Reap: reap, Now: time.Now, Usage: b.SalvagedUsage, Classify: b.SalvagedEnd,
 		Left: b.UsageLeft, Account: s.accountDead(accounts), KillStrays: func(build string) { watchdog.KillStrays(build) },
-		Mask: s.passedValues(), Campaign: s.campaign.Root, Stays: s.tellStays,
+		Mask: s.secretValues, Stays: s.tellStays,
 	}
 	found, err := r.Run(s.app.context())
 	made := map[string]int{}

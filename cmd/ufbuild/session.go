@@ -46,8 +46,8 @@ type session struct {
 	former        map[string]bool // executor.FormerOwn
 	owns          *journal.Record // what a build keeps of it; nil for nothing new
 	held          *journal.Lock   // nil while the session does not hold the campaign
-	passed        []string        // passedValues, once they were asked for
-	passedOnce    sync.Once
+	secret        []string        // secretValues, once they were asked for
+	secretOnce    sync.Once
 	open          []string // since fund: ids of builds that the ledger does not call closed, and the end of this one will
 }
 

@@ -44,7 +44,11 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 		return false
 	}
 	if may == writing {
-		a.warn(stamp.Renew(k, first.StampPath(root), a.invocation()))
+		text := a.invocation()
+		if k.Invocation == unspelled {
+			text = unspelled // the question is the same, and so are its secrets
+		}
+		a.warn(stamp.Renew(k, first.StampPath(root), text))
 	}
 	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
 	return true
@@ -58,6 +62,25 @@ func (a *app) invocation() string {
 	}
 	text, _ := first.Invocation(a.args, a.environ, dir)
 	return text
+}
+
+// unspelled stands in a stamp for an invocation that holds a secret value. It is written nowhere, so package first leaves such a
+// build to [app.answerUnchanged].
+const unspelled = "not spelled"
+
+// invocation is that of the process, unless a secret value is in it.
+func (s *session) invocation() string {
+	secret := s.secretValues()
+	for _, kv := range s.app.environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if name == "UFBUILD_REMOTE_HEADER" && value != "" { // --remote-header, which holds what a server lets us in for
+			return unspelled
+		}
+		if strings.HasPrefix(name, "UF_VAR_") && slices.ContainsFunc(secret, func(v string) bool { return v != "" && strings.Contains(value, v) }) {
+			return unspelled
+		}
+	}
+	return s.app.invocation()
 }
 
 // question is the identity of what is asked: this program and all that its flags and environment say
@@ -138,7 +161,7 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	}
 	st := &stamp.Stamp{
 		Question: stamp.Question(s.app.question(s.store.Dir(), targets)), Store: s.store.Dir(), Position: end,
-		Invocation: s.app.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
+		Invocation: s.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
 	}
 	s.app.warn(stamp.Save(first.StampPath(s.campaign.Root), st))
 }

@@ -128,7 +128,10 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 			return cache.Captured{}, idle(err)
 		}
 	}
-	note := workspace.NewNote(inv.Dir, laid, executor.ToCapture(inv.Outputs), inv.Mask)
+	if err := workspace.NoteSecrets(inv.Dir, inv.Mask); err != nil {
+		return cache.Captured{}, idle(err)
+	}
+	note := workspace.NewNote(inv.Dir, laid, executor.ToCapture(inv.Outputs))
 	if inv.Paid {
 		if err := note.Reserve(); err != nil {
 			return cache.Captured{}, idle(err)
@@ -188,6 +191,9 @@ func (r *Runner) Salvage(ctx context.Context, dir string, specs []executor.Outpu
 			return cache.Captured{}, fmt.Errorf("capture attempt: %w", err)
 		}
 		return r.captured(dir, ending{exit: -1}, workspace.Captured{}) // it ran in place: only its log is here
+	}
+	if err := workspace.KnowsSecrets(dir, mask); err != nil {
+		return cache.Captured{}, fmt.Errorf("capture attempt: %w", err)
 	}
 	taken, err := workspace.Capture(ctx, dir, r.cas, nil, executor.ToCapture(specs), mask)
 	if err != nil {

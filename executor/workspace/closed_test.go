@@ -53,7 +53,7 @@ func closedWorkspace(t *testing.T, store cache.CAS) (dir string, note *Note, cap
 	laid, err := Materialize(dir, store, Spec{Root: root, Sources: []source.File{{Path: name, Digest: digest.Of([]byte("given")), Mode: 0o644}}})
 	require.NoError(t, err)
 	outputs := []Output{{Name: "t", Tree: []string{"**"}}, {Name: "o", Path: "shut/o.txt"}, {Name: "kept", Path: ".uf/usage.json"}}
-	note = NewNote(dir, laid, outputs, nil)
+	note = NewNote(dir, laid, outputs)
 	require.NoError(t, note.Reserve())
 	ws := filepath.Join(dir, Dir)
 	require.NoError(t, os.MkdirAll(filepath.Join(ws, "shut/deep"), 0o755))

@@ -61,13 +61,12 @@ type Note struct {
 // given is what a capture has to know that is not in the workspace.
 type given struct {
 	Outputs []Output `json:"outputs"`
-	Masks   int      `json:"masks,omitempty"` // how many values the builder looked for
 	Laid    laidText `json:"laid"`
 }
 
-// NewNote prepares the note beside the workspace of attempt. Nothing is written yet; the values of mask never are.
-func NewNote(attempt string, laid *Laid, outputs []Output, mask []string) *Note {
-	return &Note{attempt: attempt, laid: laid, given: given{Outputs: outputs, Masks: len(mask), Laid: laid.text()}}
+// NewNote prepares the note beside the workspace of attempt. Nothing is written yet.
+func NewNote(attempt string, laid *Laid, outputs []Output) *Note {
+	return &Note{attempt: attempt, laid: laid, given: given{Outputs: outputs, Laid: laid.text()}}
 }
 
 // Reserve writes what is known before the program starts, and takes the room for how it ends: a full disk cannot
@@ -154,14 +153,12 @@ func ReadEnd(attempt string) (End, bool) {
 	return e, true
 }
 
-// ErrMasks says that a workspace cannot be captured by who does not know the secret values its builder looked for.
-var ErrMasks = errors.New("the secret values that its program got are not set here\nhint: build the campaign that ran it, with its environment")
-
 // ErrWritten says that a workspace is not what it was when its program ended.
 var ErrWritten = errors.New("its workspace was written to after it had ended, so what is there is no result")
 
 // Finish captures a workspace whose end is noted, as its own builder would have. It returns false when no end is
-// noted, or when it cannot be shown that the workspace is what it was then, with ErrWritten when it is not. mask are the secret values.
+// noted, or when it cannot be shown that the workspace is what it was then, with ErrWritten when it is not. mask are the secret values;
+// where it lacks one of those that the program got, the error is ErrMasks.
 func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (Captured, End, bool, error) {
 	e, ok := ReadEnd(attempt)
 	if !ok || e.Boot != bootID() && !e.Durable {
@@ -180,8 +177,8 @@ func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (
 	if seal != e.Seal {
 		return Captured{}, e, false, ErrWritten
 	}
-	if len(mask) < g.Masks {
-		return Captured{}, e, true, ErrMasks
+	if err := KnowsSecrets(attempt, mask); err != nil {
+		return Captured{}, e, true, err
 	}
 	taken, err := Capture(ctx, attempt, cas, laid, g.Outputs, mask)
 	return taken, e, true, err

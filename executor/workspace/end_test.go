@@ -27,7 +27,8 @@ func ended(t *testing.T, store cache.CAS, mask ...string) (dir string, note *Not
 	}})
 	require.NoError(t, err)
 	outputs := []Output{{Name: "t", Tree: []string{"*"}}, {Name: "kept", Path: ".uf/usage.json"}}
-	note = NewNote(dir, laid, outputs, mask)
+	note = NewNote(dir, laid, outputs)
+	require.NoError(t, NoteSecrets(dir, mask))
 	require.NoError(t, note.Reserve())
 	_, ok := ReadEnd(dir)
 	require.False(t, ok, "it has not ended")
@@ -129,13 +130,19 @@ func TestFinishMasks(t *testing.T) {
 	_, _, ok, err := Finish(context.Background(), dir, store, nil)
 	require.True(t, ok)
 	require.ErrorIs(t, err, ErrMasks)
-	got, _, ok, err := Finish(context.Background(), dir, store, []string{"sesame-open"})
+	_, _, _, err = Finish(context.Background(), dir, store, []string{"another", "and another"})
+	require.ErrorIs(t, err, ErrMasks, "as many are not the same")
+	got, _, ok, err := Finish(context.Background(), dir, store, []string{"another", "sesame-open"})
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, want, got)
-	text, err := os.ReadFile(filepath.Join(dir, givenFile))
-	require.NoError(t, err)
-	require.NotContains(t, string(text), "sesame", "the values are written nowhere")
+	for _, name := range []string{givenFile, secretsFile} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "sesame", "the values are written nowhere")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, secretsFile), nil, 0o600))
+	require.ErrorIs(t, KnowsSecrets(dir, []string{"sesame-open"}), ErrMasks, "a note that was cut says nothing")
 }
 
 // TestSalvageGoesByWhatWasLaid wants what a dead attempt wrote kept as leftovers, whatever the clock did to its times.
