@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,12 +100,16 @@ func AttemptsUnderWay(store cache.Store, root string) ([]Live, error) {
 	return out, nil
 }
 
+// ownerLives reports whether the builder of the directory of a build lives, or may live.
 func ownerLives(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, workLock))
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
 		return false
+	}
+	if err != nil {
+		return true // nobody knows, and what runs must not be cleaned away
 	}
 	defer func() { _ = f.Close() }()
 	free, err := filelock.Free(f, 0, 0)
-	return err == nil && !free
+	return err != nil || !free
 }

@@ -197,12 +197,18 @@ func (w *WorkDir) Close() error {
 	return nil
 }
 
+// openToList lets its user list the directory of a build that does not run. The watchdog of the build does so, unless it was killed as
+// well. What cannot be opened is met by who reads it.
+func openToList(dir string) {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && info.Mode().Perm()&0o700 != 0o700 {
+		_ = effect.Chmod(dir, 0o700)
+	}
+}
+
 // removeIfIdle removes the directory of a build that holds no attempt directory.
 func removeIfIdle(dir string) {
+	openToList(dir)
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrPermission) && effect.Chmod(dir, 0o700) == nil { // its watchdog died as well
-		entries, err = os.ReadDir(dir)
-	}
 	if err != nil {
 		return
 	}
@@ -443,6 +449,28 @@ func RemoveIdleWork(dirs []string, remove func(dir string) error) error {
 
 // IdleWork returns the attempt directories of builds that do not run.
 func IdleWork(store cache.Store) ([]string, error) {
+	builds, err := OpenIdleWork(store)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, dir := range builds {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("read work directory: %w", err)
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out, nil
+}
+
+// OpenIdleWork returns the directories of builds that do not run, and lets their user list each: one whose builder and watchdog were
+// both killed is closed still.
+func OpenIdleWork(store cache.Store) ([]string, error) {
 	builds, err := os.ReadDir(store.Workdir())
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -453,35 +481,10 @@ func IdleWork(store cache.Store) ([]string, error) {
 	var out []string
 	for _, b := range builds {
 		dir := filepath.Join(store.Workdir(), b.Name())
-		if ownerLives(dir) {
-			continue
+		if b.IsDir() && !ownerLives(dir) {
+			openToList(dir)
+			out = append(out, dir)
 		}
-		attempts, err := attemptDirs(dir)
-		if err != nil {
-			return nil, fmt.Errorf("read work directory: %w", err)
-		}
-		out = append(out, attempts...)
 	}
 	return out, nil
-}
-
-// attemptDirs are the attempt directories in that of a dead build. One that nobody has looked after yet cannot be listed by
-// everybody; then they are those that its list names.
-func attemptDirs(dir string) ([]string, error) {
-	var out []string
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrPermission) {
-		for _, l := range readWorkList(dir) {
-			if _, err := os.Lstat(l.dir); err == nil {
-				out = append(out, l.dir)
-			}
-		}
-		return out, nil
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/disk"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -89,6 +90,9 @@ func (a *app) runStoreVerify() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, err := executor.OpenIdleWork(s); err != nil {
+		return err
+	}
 	problems, err := s.Verify(a.context())
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/disk"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
+	"github.com/ufbuild/ufbuild/executor"
 )
 
 type trimFlags struct {
@@ -115,6 +116,9 @@ func (a *app) runStoreTrim(f trimFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, err := executor.OpenIdleWork(s); err != nil {
+		return err
+	}
 	plan, err := planTrim(s, limits)
 	if err != nil {
 		return err
