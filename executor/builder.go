@@ -78,7 +78,7 @@ type Account struct {
 
 // Summary is what a build or plan came to. Nodes are in topological order.
 type Summary struct {
-	Nodes    []NodeResult
+	Nodes    []*NodeResult
 	Graph    *graph.Graph // with the instances that came up at run time
 	Total    int
 	Counts   map[State]int

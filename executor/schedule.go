@@ -624,7 +624,7 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 		if n := s.nodes[id]; n.state == Paused && n.short {
 			n.result.Message = s.whyShort(id)
 		}
-		r := s.nodes[id].result
+		r := &s.nodes[id].result
 		if r.State == Unwanted || r.State == Expanded {
 			continue
 		}

@@ -215,7 +215,7 @@ func durationWords(d time.Duration) string {
 // Complete reports whether nothing that was wanted is missing.
 func (s *Summary) Complete() bool {
 	for i := range s.Nodes {
-		switch r := &s.Nodes[i]; r.State {
+		switch r := s.Nodes[i]; r.State {
 		case Failed, Cancelled, Paused, Awaiting:
 			return false
 		case Skipped:

@@ -33,7 +33,7 @@ func TestBuildCodeIsThatOfTheGravest(t *testing.T) {
 	}
 	for i, x := range grave {
 		for _, y := range grave[i:] {
-			nodes := []executor.NodeResult{x.node, y.node}
+			nodes := []*executor.NodeResult{&x.node, &y.node}
 			require.Equal(t, x.code, a.buildCode(s, buildFlags{}, &executor.Summary{Nodes: nodes}, nil))
 			slices.Reverse(nodes)
 			require.Equal(t, x.code, a.buildCode(s, buildFlags{}, &executor.Summary{Nodes: nodes}, nil), "%v", nodes)

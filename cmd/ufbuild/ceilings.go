@@ -186,7 +186,7 @@ func (s *session) spentTasks(plan *executor.Summary, at map[lang.Address]budget.
 	}
 	var out []budgetReport
 	for i := range plan.Nodes {
-		r := &plan.Nodes[i]
+		r := plan.Nodes[i]
 		id, ok := s.graph.Find(r.Address)
 		if !ok || r.State != executor.WouldRun {
 			continue
@@ -231,7 +231,7 @@ func (s *session) stale(plan *executor.Summary, estimate func(lang.Address, cach
 		return d
 	}
 	for i := range plan.Nodes {
-		r := &plan.Nodes[i]
+		r := plan.Nodes[i]
 		task, ok := s.campaign.Task(r.Address.Task)
 		if !ok || task.Kind != lang.Prompt || r.State != executor.WouldRun {
 			continue

@@ -122,7 +122,7 @@ func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.A
 		return lang.Address{}, cache.Attempt{}, err
 	}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		id, ok := s.graph.Find(r.Address)
 		if !ok || len(ids) != 1 || id != ids[0] {
 			continue

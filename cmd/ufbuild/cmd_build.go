@@ -307,7 +307,7 @@ func (s *session) builder(build string, f buildFlags, j *journal.Journal, work *
 // ledger.
 func idle(sum *executor.Summary) bool {
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.Found || r.State == executor.Ran || r.Outcome != "" || r.Duration > 0 {
+		if r := sum.Nodes[i]; r.Found || r.State == executor.Ran || r.Outcome != "" || r.Duration > 0 {
 			return false
 		}
 	}
@@ -403,7 +403,7 @@ func printUnclean(w io.Writer, style ui.Style, sum *executor.Summary) {
 // partial says that a task failed that the campaign can do without.
 func partial(s *session, sum *executor.Summary) bool {
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.State == executor.Failed && s.onFailure(r.Address) == "continue" {
+		if r := sum.Nodes[i]; r.State == executor.Failed && s.onFailure(r.Address) == "continue" {
 			return true
 		}
 	}
@@ -431,7 +431,7 @@ func (a *app) buildCode(s *session, f buildFlags, sum *executor.Summary, targets
 	code, held := exitOK, exitOK
 	over, world := map[lang.Address]bool{}, map[lang.Address]bool{}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		missing := r.State == executor.Failed || r.State == executor.Skipped || r.State == executor.Cancelled
 		switch {
 		case r.State == executor.Failed && r.Outcome == cache.OverBudget && s.onFailure(r.Address) != "continue":

@@ -99,7 +99,7 @@ type planReport struct {
 func (a *app) printPlanJSON(s *session, sum *executor.Summary) error {
 	nodes, prices := reportNodes(sum.Nodes), pricing{s: s}
 	for i := range nodes {
-		p, err := prices.of(&sum.Nodes[i])
+		p, err := prices.of(sum.Nodes[i])
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (s *session) tellRunning(sum *executor.Summary) error {
 		return err
 	}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		runs := slices.ContainsFunc(live, func(l executor.Live) bool { return l.Address == r.Address && l.Attempt.Key == r.Key })
 		if runs && (r.Reason.Kind == executor.Interrupted || r.Reason.Kind == executor.NotStoredYet) {
 			r.Reason = executor.Reason{Kind: executor.RunsNow, Ordinal: r.Reason.Ordinal}
@@ -164,7 +164,7 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 	var total priceSum
 	prices := pricing{s: s}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if r.State == executor.IsFresh && len(r.Differ)+len(r.Warnings) == 0 && !r.Found {
 			continue
 		}

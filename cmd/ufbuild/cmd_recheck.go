@@ -86,7 +86,7 @@ func (a *app) rechecked(sum *executor.Summary, asked map[lang.Address]bool) erro
 	nodes, code := []nodeReport{}, exitOK
 	var rows [][]string
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if !asked[r.Address] {
 			continue
 		}

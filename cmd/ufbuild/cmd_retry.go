@@ -202,7 +202,7 @@ func (s *session) reads() (map[lang.Address][]journal.Attempt, error) {
 	}
 	out := map[lang.Address][]journal.Attempt{}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		switch {
 		case slices.Contains(givenUp, r.Reason.Kind):
 			out[r.Address] = []journal.Attempt{{Key: r.Key, Ordinal: r.Reason.Ordinal}}

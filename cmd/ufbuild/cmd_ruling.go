@@ -139,7 +139,7 @@ func (s *session) planOf(c chosen) (*executor.NodeResult, error) {
 		return nil, err
 	}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		switch {
 		case r.Address != c.address || r.Key.IsZero():
 		case c.have:

@@ -84,11 +84,11 @@ func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lan
 		r.Building = &h
 	}
 	for i := range sum.Nodes {
-		n := statusNode{nodeReport: reportNode(&sum.Nodes[i])}
+		n := statusNode{nodeReport: reportNode(sum.Nodes[i])}
 		_, n.Running = running[sum.Nodes[i].Address]
 		last := s.view.Ended[sum.Nodes[i].Address]
 		n.LastOutcome, n.LastMessage = string(last.Outcome), last.Message
-		if skip, ok := s.skipped(sum, &sum.Nodes[i]); ok {
+		if skip, ok := s.skipped(sum, sum.Nodes[i]); ok {
 			n.SkippedFor = skip.Cause.String()
 		}
 		r.Nodes = append(r.Nodes, n)
@@ -101,7 +101,7 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 	var rows [][]string
 	counts := maps.Clone(sum.Counts)
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		state, words := paintState(style, r.State), stateWords(r)+s.whereWords(r)
 		if l, ok := running[r.Address]; ok {
 			counts[r.State]--
@@ -132,7 +132,7 @@ func (s *session) skipped(sum *executor.Summary, r *executor.NodeResult) (journa
 	if !ok {
 		return journal.Skip{}, false
 	}
-	return skip, slices.ContainsFunc(sum.Nodes, func(n executor.NodeResult) bool {
+	return skip, slices.ContainsFunc(sum.Nodes, func(n *executor.NodeResult) bool {
 		return n.Address == skip.Cause && n.State != executor.IsFresh
 	})
 }

@@ -71,7 +71,7 @@ func (a *app) runWhy(targets []string, against int) error {
 	}
 	report := whyReport{SchemaVersion: 1, Nodes: []whyNode{}}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if !asked[r.Address.String()] {
 			continue
 		}

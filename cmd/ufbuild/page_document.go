@@ -163,7 +163,7 @@ func (p *page) dateBuilds() {
 func (p *page) addNodes(sum *executor.Summary) error {
 	results := make(map[lang.Address]*executor.NodeResult, len(sum.Nodes))
 	for i := range sum.Nodes {
-		results[sum.Nodes[i].Address] = &sum.Nodes[i]
+		results[sum.Nodes[i].Address] = sum.Nodes[i]
 	}
 	failed := map[graph.NodeID]bool{}
 	for _, id := range p.s.failed() {

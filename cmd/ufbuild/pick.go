@@ -188,7 +188,7 @@ func printLeftOut(w io.Writer, style ui.Style, sum *executor.Summary) {
 	waiting := map[string]int{}
 	var roots []*executor.NodeResult
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		switch {
 		case !r.LeftOut:
 		case r.Cause == lang.Address{}:
@@ -212,7 +212,7 @@ func printLeftOut(w io.Writer, style ui.Style, sum *executor.Summary) {
 
 // printLeftOutHint says how to go on where flags kept something from running.
 func printLeftOutHint(w io.Writer, sum *executor.Summary) {
-	if slices.ContainsFunc(sum.Nodes, func(r executor.NodeResult) bool { return r.LeftOut }) {
+	if slices.ContainsFunc(sum.Nodes, func(r *executor.NodeResult) bool { return r.LeftOut }) {
 		fmt.Fprintln(w, "  hint: a build without --only or --from brings it up to date first")
 	}
 }

@@ -59,10 +59,10 @@ func reportNode(r *executor.NodeResult) nodeReport {
 	return n
 }
 
-func reportNodes(nodes []executor.NodeResult) []nodeReport {
+func reportNodes(nodes []*executor.NodeResult) []nodeReport {
 	out := make([]nodeReport, len(nodes))
 	for i := range nodes {
-		out[i] = reportNode(&nodes[i])
+		out[i] = reportNode(nodes[i])
 	}
 	return out
 }
@@ -175,12 +175,12 @@ func sentence(total int, counts map[executor.State]int) string {
 func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 	skipped := map[lang.Address]int{}
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.State == executor.Skipped {
+		if r := sum.Nodes[i]; r.State == executor.Skipped {
 			skipped[r.Cause]++
 		}
 	}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if r.State != executor.Failed {
 			continue
 		}

@@ -52,7 +52,7 @@ func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 	count, first := map[string]int{}, []string(nil)
 	behind, unpaid := 0, 0
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if r.State != executor.Paused {
 			continue
 		}
@@ -77,7 +77,7 @@ func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 		fmt.Fprintf(w, "  %s behind, paused too\n", ui.Count(behind, "task"))
 	}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if r.State == executor.Awaiting && r.Ordinal > 0 {
 			fmt.Fprintf(w, "\n%s %s: %s\n", style.Warn("waiting"), style.Bold(r.Address.String()), r.Message)
 		}

@@ -270,7 +270,7 @@ func (s *session) stillFailed() ([]graph.NodeID, error) {
 		return nil, err
 	}
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.State == executor.IsFresh {
+		if r := sum.Nodes[i]; r.State == executor.IsFresh {
 			ids = slices.DeleteFunc(ids, func(id graph.NodeID) bool { return s.graph.Node(id).Address == r.Address })
 		}
 	}

@@ -86,7 +86,7 @@ func (s *summary) page(sum *executor.Summary, spent *costSum) string {
 	header := false
 	for _, state := range []executor.State{executor.Failed, executor.Skipped, executor.Paused, executor.Awaiting, executor.Cancelled, executor.Ran} {
 		for i := range sum.Nodes {
-			r := &sum.Nodes[i]
+			r := sum.Nodes[i]
 			if r.State != state {
 				continue
 			}
@@ -98,7 +98,7 @@ func (s *summary) page(sum *executor.Summary, spent *costSum) string {
 		}
 	}
 	for i := range sum.Nodes {
-		if r := &sum.Nodes[i]; r.State == executor.Failed {
+		if r := sum.Nodes[i]; r.State == executor.Failed {
 			s.failure(&b, r)
 		}
 	}

@@ -156,7 +156,7 @@ func (s *session) mayRun(sel selection) (map[lang.Address]bool, error) {
 	}
 	may := map[lang.Address]bool{}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if r.State == executor.WouldRun || r.State == executor.Unknown && r.Cause != r.Address { // else it waits to be judged
 			may[r.Address], may[lang.Address{Task: r.Address.Task}] = true, true
 		}

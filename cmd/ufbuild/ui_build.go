@@ -40,7 +40,7 @@ func (s *session) webPlan(sel selection) (*web.Plan, error) {
 	var total priceSum
 	prices := pricing{s: s}
 	for i := range sum.Nodes {
-		r := &sum.Nodes[i]
+		r := sum.Nodes[i]
 		if r.State != executor.WouldRun && r.State != executor.Unknown {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -22,16 +23,31 @@ type Ledger struct {
 
 	mu    sync.Mutex
 	w     *recordlog.Writer
-	saved map[savedKey]*Entry
+	saved map[savedKey]*savings
 }
 
 // savedKey is what hits are summed over: a line for each of a thousand hits would make a build that
 // has nothing to do the one that writes most.
 type savedKey struct{ campaign, build, task, profile, model, pool string }
 
+// savings is what hits add up to: a quarter of an entry, of which a build may have one for each task.
+type savings struct {
+	hits, elsewhere, unknown int
+	time                     time.Time
+	duration                 time.Duration
+	usage                    cache.Usage
+}
+
+func (k savedKey) entry(s *savings) Entry {
+	return Entry{
+		Kind: Saved, Campaign: k.campaign, Build: k.build, Time: s.time, Address: k.task, Profile: k.profile, Model: k.model, Pool: k.pool,
+		Hits: s.hits, Elsewhere: s.elsewhere, Duration: s.duration, Usage: s.usage, Unknown: s.unknown,
+	}
+}
+
 // Open returns the ledger in dir.
 func Open(dir string) *Ledger {
-	return &Ledger{dir: dir, saved: map[savedKey]*Entry{}}
+	return &Ledger{dir: dir, saved: map[savedKey]*savings{}}
 }
 
 // Append adds the entry of one attempt. It is visible to readers when Append returns.
@@ -66,17 +82,17 @@ func (l *Ledger) Hit(e Entry) {
 	defer l.mu.Unlock()
 	s := l.saved[key]
 	if s == nil {
-		s = &Entry{Kind: Saved, Campaign: e.Campaign, Build: e.Build, Address: task, Profile: e.Profile, Model: e.Model, Pool: e.Pool}
+		s = &savings{}
 		l.saved[key] = s
 	}
-	s.Hits++
-	s.Elsewhere += e.Elsewhere
-	s.Time = later(s.Time, e.Time)
-	s.Duration += e.Duration
+	s.hits++
+	s.elsewhere += e.Elsewhere
+	s.time = later(s.time, e.Time)
+	s.duration += e.Duration
 	if e.Usage.CostUSD == nil || e.Usage.AtLeast {
-		s.Unknown++
+		s.unknown++
 	}
-	addKnown(&s.Usage, e.Usage)
+	addKnown(&s.usage, e.Usage)
 }
 
 func later(a, b time.Time) time.Time {
@@ -98,8 +114,8 @@ func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error
-	for _, e := range l.sorted() {
-		if err := l.append(*e); err != nil {
+	for _, k := range l.sorted() {
+		if err := l.append(k.entry(l.saved[k])); err != nil {
 			errs = append(errs, err)
 			break // the next would fail for the same reason
 		}
@@ -112,15 +128,11 @@ func (l *Ledger) Close() error {
 	return errors.Join(errs...)
 }
 
-func (l *Ledger) sorted() []*Entry {
-	out := make([]*Entry, 0, len(l.saved))
-	for _, e := range l.saved {
-		out = append(out, e)
-	}
-	slices.SortFunc(out, func(a, b *Entry) int {
-		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Pool, b.Pool))
+// sorted are the keys of what was saved, in the order in which it is written.
+func (l *Ledger) sorted() []savedKey {
+	return slices.SortedFunc(maps.Keys(l.saved), func(a, b savedKey) int {
+		return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.profile, b.profile), cmp.Compare(a.model, b.model), cmp.Compare(a.pool, b.pool))
 	})
-	return out
 }
 
 // maxLogs bounds the search for a log that nobody writes; no machine runs that many builds at once.

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -49,6 +50,9 @@ func (f *Files) loadCache() {
 	f.mu.Unlock()
 }
 
+// pathsBlock is how many bytes of paths are kept as one string.
+const pathsBlock = 64 << 10
+
 // decodeCache returns the entries of a cache file, nil when it is damaged.
 func decodeCache(data []byte) map[string]*entry {
 	body := len(data) - 4
@@ -58,8 +62,8 @@ func decodeCache(data []byte) map[string]*entry {
 	if crc32.Checksum(data[:body], castagnoli()) != binary.LittleEndian.Uint32(data[body:]) {
 		return nil
 	}
-	text := string(data[:body]) // paths are slices of this one string
 	n := body / (recordFixed + 16)
+	var paths strings.Builder // each path is a slice of one string
 	entries := make(map[string]*entry, n)
 	store := make([]entry, 0, n+1)
 	for at := len(cacheMagic); at < body; {
@@ -68,7 +72,13 @@ func decodeCache(data []byte) map[string]*entry {
 			return nil
 		}
 		at += k
-		path := text[at : at+int(size)]
+		if paths.Cap()-paths.Len() < int(size) {
+			paths = strings.Builder{}
+			paths.Grow(max(pathsBlock, int(size)))
+		}
+		start := paths.Len()
+		paths.Write(data[at : at+int(size)])
+		path := paths.String()[start:]
 		at += int(size)
 		if len(store) == cap(store) {
 			store = make([]entry, 0, n/2+16)

@@ -59,7 +59,7 @@ func copyChecked(from, to int, size int64) (digest.Digest, error) {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	h := digest.NewHasher()
+	var h *digest.Hasher // of a file that does not fit: it takes 10 KiB
 	for off := int64(0); ; {
 		n, err := source.ReadFull(from, *buf, off)
 		if err != nil {
@@ -67,6 +67,9 @@ func copyChecked(from, to int, size int64) (digest.Digest, error) {
 		}
 		if off == 0 && n < len(*buf) {
 			return digest.Of((*buf)[:n]), writeAll(to, (*buf)[:n])
+		}
+		if h == nil {
+			h = digest.NewHasher()
 		}
 		if n == 0 {
 			return h.Digest(), nil
