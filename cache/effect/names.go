@@ -3,7 +3,7 @@ package effect
 import (
 	"errors"
 	"os"
-	"path/filepath"
+	slash "path" // package filepath comes up late, and what answers before the program starts changes the world by this one
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -172,7 +172,7 @@ func Fchmodat(dir int, path string, mode uint32, flags int) error {
 // Replace makes the file at path hold b, mode 0600, in one step: a reader sees what was there before or all of b. It is not synced. The
 // file it grows in lies beside path, its name begins with "." and the name of path and "-", and a crash may leave it.
 func Replace(path string, b []byte) error {
-	f, err := CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	f, err := CreateTemp(slash.Dir(path), "."+slash.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
