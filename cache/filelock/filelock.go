@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ufbuild/ufbuild/cache/filelock/free"
+	"github.com/ufbuild/ufbuild/cache/raw"
 )
 
 // Try locks length bytes of f from offset for writing and reports whether it succeeded; false means that another handle
@@ -58,4 +58,10 @@ func set(f *os.File, kind int16, offset, length int64) error {
 }
 
 // Free reports whether no other handle holds a part of the range. It takes nothing and changes nothing.
-func Free(f *os.File, offset, length int64) (bool, error) { return free.Range(f, offset, length) }
+func Free(f *os.File, offset, length int64) (bool, error) {
+	is, err := raw.Unlocked(int(f.Fd()), offset, length)
+	if err != nil {
+		return false, fmt.Errorf("ask lock %s: %w", f.Name(), err)
+	}
+	return is, nil
+}

@@ -69,6 +69,30 @@ func BenchmarkCampaign(b *testing.B) {
 	b.ReportMetric(median(cpu), "cpu/ninja")
 }
 
+// BenchmarkVersion asks for the version, pair by pair with a program that does nothing: as `make` builds it, without the C
+// library, and as plain `go build` does, which links it where there is a C compiler. It reports ratios of wall time and of CPU time.
+//
+//	go test ./cmd/ufbuild -run '^$' -bench Version -benchtime 200x
+func BenchmarkVersion(b *testing.B) {
+	a := &arena{tb: b, dir: b.TempDir(), store: b.TempDir()}
+	a.put("go.mod", "module empty\n\ngo 1.26\n")
+	a.put("main.go", "package main\n\nfunc main() {}\n")
+	empty := goBuild(b, a.dir)
+	for _, c := range []struct{ name, environ string }{{"make", "CGO_ENABLED=0"}, {"go-build", "CGO_ENABLED=1"}} {
+		b.Run(c.name, func(b *testing.B) {
+			bin := goBuild(b, ".", c.environ)
+			var wall, cpu []float64
+			for b.Loop() {
+				theirs, ours := a.run(empty), a.run(bin, "version")
+				wall = append(wall, ours.wall.Seconds()/theirs.wall.Seconds())
+				cpu = append(cpu, ours.cpu.Seconds()/theirs.cpu.Seconds())
+			}
+			b.ReportMetric(median(wall), "wall/empty")
+			b.ReportMetric(median(cpu), "cpu/empty")
+		})
+	}
+}
+
 func (a *arena) writeCampaign() {
 	a.must(os.MkdirAll(filepath.Join(a.dir, "src"), 0o755))
 	ninja := "rule r\n  command = cat $in > $out\n"
@@ -140,10 +164,13 @@ var benchCases = []benchCase{
 }
 
 // buildProgram builds ufbuild as `make build` does.
-func buildProgram(tb testing.TB) string {
-	bin := filepath.Join(tb.TempDir(), "ufbuild")
+func buildProgram(tb testing.TB) string { return goBuild(tb, ".", "CGO_ENABLED=0") }
+
+func goBuild(tb testing.TB, dir string, environ ...string) string {
+	bin := filepath.Join(tb.TempDir(), "program")
 	cmd := exec.Command("go", "build", "-o", bin, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), environ...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("%v\n%s", err, out)
 	}

@@ -33,7 +33,7 @@ type (
 )
 
 // Load reads a stamp. Anything wrong with it is an error, and the error means only that there is none.
-func Load(path string) (*Kept, error) { return kept.Load(path) }
+func Load(path string) (*Kept, error) { return kept.Load(path, nil) }
 
 // Decode reads the bytes of a stamp and keeps them. It accepts any bytes.
 func Decode(b []byte) (*Kept, error) { return kept.Decode(b) }

@@ -141,6 +141,18 @@ func TestDamageIsNoAnswer(t *testing.T) {
 		_, err := stamp.Load(path)
 		require.Error(t, err, "byte %d", i)
 	}
+	for i := 24; i+72 < len(b); i++ {
+		bad := append([]byte(nil), b...)
+		for _, at := range []int{i, i + 32, i + 64} { // in one lane of the sum
+			bad[at] ^= 0x80
+		}
+		_, err := stamp.Decode(bad)
+		require.Error(t, err, "byte %d", i)
+		_, err = stamp.Decode(append(append([]byte(nil), b[:i]...), make([]byte, len(b)-i)...))
+		require.Error(t, err, "zeroes from byte %d", i)
+		_, err = stamp.Decode(b[:i])
+		require.Error(t, err, "cut at byte %d", i)
+	}
 }
 
 // TestTouchedFilesAreRead proves that a new time alone changes nothing, that it is remembered, and that bytes are
@@ -202,11 +214,14 @@ func TestManyRows(t *testing.T) {
 	files := []string{filepath.Join(root, "absolute")}
 	for i := range 600 {
 		name := fmt.Sprintf("d%d/e/f%03d", i%3, i)
+		if i%5 == 0 { // each in a directory of its own, and some among many in that
+			name = fmt.Sprintf("d2/e/t%03d/%d", i/50*50, i)
+		}
 		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(name), 0o644))
 		files = append(files, name)
 	}
-	for _, i := range []int{1, 2, 299, 300, 599, 600} {
+	for _, i := range []int{1, 2, 11, 299, 300, 305, 501, 599, 600} {
 		f := source.Open(root, "")
 		f.Watch()
 		for _, name := range files {

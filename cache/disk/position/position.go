@@ -5,9 +5,9 @@ package position
 
 import (
 	"errors"
-	"os"
-	"path"
 	"strconv"
+
+	"github.com/ufbuild/ufbuild/cache/raw"
 )
 
 // Of returns a text that differs whenever the records of the store in dir do: the name and length of each log, and of the list of
@@ -15,35 +15,37 @@ import (
 // kept it with what it knew then, and finds it the same, knows that no attempt, verdict or discard was added by anybody
 // since. Of blobs it says nothing else. A store that does not exist has the position "".
 func Of(dir string) (string, error) {
-	entries, err := os.ReadDir(dir + "/log")
-	if errors.Is(err, os.ErrNotExist) {
+	names, err := raw.Names(dir + "/log")
+	if errors.Is(err, raw.NotThere) {
 		return "", nil
 	}
 	if err != nil {
 		return "", unread{err}
 	}
 	var text []byte
-	for _, e := range entries {
-		if path.Ext(e.Name()) != ".log" {
+	for _, name := range names {
+		const ext = ".log"
+		if len(name) < len(ext) || name[len(name)-len(ext):] != ext {
 			continue
 		}
-		info, err := e.Info()
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		info, err := raw.StatPath(dir + "/log/" + name)
+		switch {
+		case errors.Is(err, raw.NotThere):
+		case err != nil:
 			return "", unread{err}
+		default:
+			text = add(text, name, info.Size)
 		}
-		text = append(text, e.Name()...)
-		text = append(text, ':')
-		text = strconv.AppendInt(text, info.Size(), 10)
-		text = append(text, ' ')
 	}
-	if info, err := os.Stat(dir + "/damaged"); err == nil {
-		text = append(text, "damaged:"...)
-		text = strconv.AppendInt(text, info.Size(), 10)
+	if info, err := raw.StatPath(dir + "/damaged"); err == nil {
+		text = add(text, "damaged", info.Size)
 	}
 	return string(text), nil
+}
+
+func add(text []byte, name string, size int64) []byte {
+	text = append(append(text, name...), ':')
+	return append(strconv.AppendInt(text, size, 10), ' ')
 }
 
 // unread says that a store cannot be read; package fmt would come up first.

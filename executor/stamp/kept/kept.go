@@ -11,14 +11,14 @@ package kept
 import (
 	"cmp"
 	"errors"
-	"hash/crc32"
-	"os"
+	"math/bits"
 	"slices"
-	"syscall"
+
+	"github.com/ufbuild/ufbuild/cache/raw"
 )
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild fresh 3\n"
+const magic = "ufbuild fresh 4\n"
 
 // Stamp is one answer and what it rests on.
 type Stamp struct {
@@ -38,13 +38,13 @@ type Question struct {
 	Size int64
 }
 
-// The file is the magic line, a CRC-32 of all that follows, the digest of the question, the lengths
+// The file is the magic line, a sum of all that follows, the digest of the question, the lengths
 // of five texts and of the table, the texts, the table, and the paths. All numbers are little endian. A row
 // of the table is the place of its path, the length of the path doubled (odd: links are followed), six words
 // of signature, and a sum. A path ends with a zero byte, as system calls want it.
 const (
 	sumAt    = len(magic)
-	headAt   = sumAt + 4
+	headAt   = sumAt + 8
 	textsAt  = headAt + 32 + 8 + 4*6
 	rowSize  = 4 + 4 + 6*8 + 32
 	rowSig   = 8
@@ -96,7 +96,7 @@ func distinct(seen []Observation) []Observation {
 	kept := out[:0]
 	for _, o := range out {
 		if n := len(kept); o.Follow && n > 0 && kept[n-1].Path == o.Path && !kept[n-1].Follow &&
-			kept[n-1].Sig == o.Sig && o.Sig.Mode&syscall.S_IFMT != syscall.S_IFLNK {
+			kept[n-1].Sig == o.Sig && !raw.Stat(o.Sig).IsLink() {
 			continue
 		}
 		kept = append(kept, o)
@@ -129,7 +129,33 @@ func signatureAt(b []byte) Signature {
 
 // seal writes the sum of the bytes after it.
 func seal(b []byte) {
-	put32(b[sumAt:], crc32.ChecksumIEEE(b[headAt:]))
+	put64(b[sumAt:], sumOf(b[headAt:]))
+}
+
+// sumOf finds accidents: a torn write, zeroes after a crash, a flipped bit. Each word changes the whole of its lane, whatever
+// comes after it. A CRC would make its tables first, which takes longer than this.
+func sumOf(b []byte) uint64 {
+	lanes := [4]uint64{1, 2, 3, 4}
+	size := uint64(len(b))
+	for ; len(b) >= 32; b = b[32:] {
+		lanes[0] = mix(lanes[0], get64(b))
+		lanes[1] = mix(lanes[1], get64(b[8:]))
+		lanes[2] = mix(lanes[2], get64(b[16:]))
+		lanes[3] = mix(lanes[3], get64(b[24:]))
+	}
+	sum := mix(lanes[0], size)
+	for _, lane := range lanes[1:] {
+		sum = mix(sum, lane)
+	}
+	for _, c := range b {
+		sum = mix(sum, uint64(c))
+	}
+	return sum
+}
+
+// mix is a permutation of the words for each sum, and of the sums for each word.
+func mix(sum, word uint64) uint64 {
+	return bits.RotateLeft64(sum^word, 29) * 0x9e3779b97f4a7c15
 }
 
 // Kept is a stamp as it lies in its file.
@@ -147,7 +173,7 @@ var errDamaged = errors.New("read stamp: damaged")
 
 // Decode reads the bytes of the file and keeps them. It accepts any bytes.
 func Decode(b []byte) (*Kept, error) {
-	if len(b) < textsAt || string(b[:len(magic)]) != magic || crc32.ChecksumIEEE(b[headAt:]) != get32(b[sumAt:]) {
+	if len(b) < textsAt || string(b[:len(magic)]) != magic || sumOf(b[headAt:]) != get64(b[sumAt:]) {
 		return nil, errDamaged
 	}
 	k := &Kept{data: b}
@@ -190,7 +216,15 @@ func (r row) at() int        { return int(get32(r)) }
 func (r row) size() int      { return int(get32(r[4:]) >> 1) }
 func (r row) follow() bool   { return r[4]&1 == 1 }
 func (r row) sig() Signature { return signatureAt(r[rowSig:]) }
-func (r row) sum() [32]byte  { return [32]byte(r[rowSum:]) }
+
+// is compares without a copy: it is asked of each row.
+func (r row) is(s *Signature) bool {
+	b := r[rowSig:rowSum]
+	return get64(b) == s.Dev && get64(b[8:]) == s.Ino && get64(b[16:]) == uint64(s.Size) && get64(b[24:]) == uint64(s.Mtime) &&
+		get64(b[32:]) == uint64(s.Change) && get64(b[40:]) == uint64(s.Mode)
+}
+
+func (r row) sum() [32]byte { return [32]byte(r[rowSum:]) }
 
 // path returns the path of a row with the zero byte at its end.
 func (k *Kept) path(r row) []byte { return k.paths[r.at() : r.at()+r.size()+1] }
@@ -209,9 +243,9 @@ func (k *Kept) Seen() []Observation {
 	return out
 }
 
-// Load reads a stamp. Anything wrong with it is an error, and the error means only that there is none.
-func Load(path string) (*Kept, error) {
-	b, err := os.ReadFile(path)
+// Load reads a stamp, into buf if it fits there. Anything wrong with it is an error, and the error means only that there is none.
+func Load(path string, buf []byte) (*Kept, error) {
+	b, err := raw.ReadFile(path, buf)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +277,12 @@ func (k *Kept) Newest() int64 {
 func get32(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
-func get64(b []byte) uint64 { return uint64(get32(b)) | uint64(get32(b[4:]))<<32 }
+
+func get64(b []byte) uint64 {
+	_ = b[7] // one check, and then one load
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
 
 func put32(b []byte, v uint32) {
 	b[0], b[1], b[2], b[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)

@@ -1,23 +1,11 @@
 package kept
 
-import "syscall"
+import "github.com/ufbuild/ufbuild/cache/raw"
 
 // Signature is what stat says of a path, with times in nanoseconds. Two equal signatures of a regular file
 // mean equal bytes, but for files as young as the look. The zero Signature is that of a path that is not
 // there.
-type Signature struct {
-	Dev, Ino            uint64
-	Size, Mtime, Change int64
-	Mode                uint32
-}
-
-// signatureOf returns the signature that stat gave.
-func signatureOf(st *syscall.Stat_t) Signature {
-	return Signature{
-		Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mode: st.Mode,
-		Mtime: syscall.TimespecToNsec(st.Mtim), Change: syscall.TimespecToNsec(st.Ctim),
-	}
-}
+type Signature raw.Stat
 
 // Newest is the younger of the two times that the kernel stamps.
 func (s Signature) Newest() int64 { return max(s.Mtime, s.Change) }
@@ -25,7 +13,7 @@ func (s Signature) Newest() int64 { return max(s.Mtime, s.Change) }
 // touched reports whether a regular file may have kept its bytes although now is another signature: what is
 // in the key of a task, size and mode, is the same.
 func (s Signature) touched(now Signature) bool {
-	return s.Mode&syscall.S_IFMT == syscall.S_IFREG && now.Mode == s.Mode && now.Size == s.Size
+	return raw.Stat(s).IsRegular() && now.Mode == s.Mode && now.Size == s.Size
 }
 
 // Observation is what stat said of a path when an answer was given from it. While all observations

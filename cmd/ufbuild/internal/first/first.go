@@ -9,12 +9,12 @@
 package first
 
 import (
-	"os"
+	"errors"
 	"strconv"
-	"time"
 
 	"github.com/ufbuild/ufbuild/cache/disk/position"
-	"github.com/ufbuild/ufbuild/cache/filelock/free"
+	"github.com/ufbuild/ufbuild/cache/raw"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 	"github.com/ufbuild/ufbuild/executor/stamp/kept"
 )
 
@@ -25,24 +25,26 @@ const stateDir = ".ufbuild"
 const NoStamp = "UFBUILD_NO_STAMP"
 
 // begun is when the program began, as nearly as it can tell.
-var begun = time.Now()
+var begun = bare.Nanoseconds()
+
+// space is where the stamp is read to. To have the heap grow for it takes longer than to read it.
+var space [256 << 10]byte
 
 func init() {
-	if len(os.Args) < 2 {
+	args := bare.Args()
+	if len(args) < 2 {
 		return
 	}
-	if k, ok := Answer(os.Args[1:], os.Environ(), nil); ok {
+	if k, ok := Answer(args[1:], bare.Environ(), nil); ok {
 		Say(k)
 	}
 }
 
-// Say prints the answer and ends the process.
+// Say prints the answer and ends the process. It returns when nothing can be printed: the long way says what is wrong.
 func Say(k *kept.Kept) {
-	text := strconv.AppendFloat([]byte(k.Answer+", "), time.Since(begun).Seconds(), 'f', 1, 64)
-	if _, err := os.Stdout.Write(append(text, "s\n"...)); err != nil {
-		os.Exit(1)
-	}
-	os.Exit(0)
+	const tenth = 1e8 // of a second
+	took := int((bare.Nanoseconds() - begun + tenth/2) / tenth)
+	bare.Say(k.Answer + ", " + strconv.Itoa(took/10) + "." + strconv.Itoa(took%10) + "s\n")
 }
 
 // Answer returns the stamp that answers a command line. Trouble of any kind is none of its business.
@@ -52,15 +54,15 @@ func Answer(args, environ []string, read kept.Read) (k *kept.Kept, ok bool) {
 			ok = false // the long way meets it too, and reports it
 		}
 	}()
-	dir, err := os.Getwd()
-	if err != nil {
+	dir, ok := workDir(environ)
+	if !ok {
 		return nil, false
 	}
 	asked, ok := Invocation(args, environ, dir)
 	if !ok {
 		return nil, false
 	}
-	k, err = kept.Load(StampPath(dir))
+	k, err := kept.Load(StampPath(dir), space[:])
 	if err != nil || k.Invocation != asked || !Holds(k, dir, read) {
 		return nil, false
 	}
@@ -83,18 +85,36 @@ func Holds(k *kept.Kept, root string, read kept.Read) bool {
 // held reports whether somebody holds the campaign: what another build is changing is for the long way to
 // tell.
 func held(root string) bool {
-	f, err := os.Open(root + "/" + stateDir + "/lock")
+	fd, err := raw.Open(root + "/" + stateDir + "/lock")
 	if err != nil {
-		return !os.IsNotExist(err)
+		return !errors.Is(err, raw.NotThere)
 	}
-	defer f.Close()
-	is, err := free.Range(f, 0, 0)
+	defer raw.Close(fd)
+	is, err := raw.Unlocked(fd, 0, 0)
 	return err != nil || !is
 }
 
 // nothingLeft reports whether no build has a work directory in the store. A dead one may have left something
 // to clear away, which takes a build that looks.
 func nothingLeft(store string) bool {
-	entries, err := os.ReadDir(store + "/work")
-	return len(entries) == 0 && (err == nil || os.IsNotExist(err))
+	names, err := raw.Names(store + "/work")
+	return len(names) == 0 && (err == nil || errors.Is(err, raw.NotThere))
+}
+
+// workDir is [os.Getwd]: a path by which links led here, when the environment knows one.
+func workDir(environ []string) (string, bool) {
+	for _, kv := range environ {
+		key, value := bare.Cut(kv, '=')
+		if key != "PWD" {
+			continue
+		}
+		if here, err := raw.StatPath("."); begins(value, "/") && err == nil {
+			if it, err := raw.StatPath(value); err == nil && it.Dev == here.Dev && it.Ino == here.Ino {
+				return value, true
+			}
+		}
+		break
+	}
+	dir, err := raw.WorkDir()
+	return dir, err == nil
 }

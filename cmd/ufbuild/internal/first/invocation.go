@@ -3,23 +3,29 @@ package first
 import (
 	"slices"
 	"strconv"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 )
 
 // heard are the variables that an answer may depend on, besides those of ufbuild itself. PATH says which git lists a snapshot of the
 // project, and which program an agent is.
 var heard = []string{"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
-// idle are flags that say how a build goes about its work. A build without work is the same with and without
-// them. Those with a value say which values are sound.
-var idle = map[string]func(string) bool{
-	"-j": isCount, "--jobs": isCount,
-	"--progress":   func(v string) bool { return slices.Contains([]string{"auto", "tty", "plain", "none"}, v) },
-	"--fail-fast":  nil,
-	"--keep-going": nil, "-k": nil,
-	"--keep-workspaces":  nil,
-	"--require-complete": nil,
-	"--wait":             nil,
+// idle knows the flags that say how a build goes about its work. A build without work is the same with and without
+// them. Those with a value say which values are sound. It is no map: that would be made in each process.
+func idle(flag string) (sound func(string) bool, known bool) {
+	switch flag {
+	case "-j", "--jobs":
+		return isCount, true
+	case "--progress":
+		return isProgress, true
+	case "--fail-fast", "--keep-going", "-k", "--keep-workspaces", "--require-complete", "--wait":
+		return nil, true
+	}
+	return nil, false
 }
+
+func isProgress(v string) bool { return v == "auto" || v == "tty" || v == "plain" || v == "none" }
 
 func isCount(v string) bool {
 	n, err := strconv.Atoi(v)
@@ -43,7 +49,7 @@ func Invocation(args, environ []string, dir string) (string, bool) {
 	}
 	var said []string
 	for _, kv := range environ {
-		key, value, _ := cut(kv)
+		key, value := bare.Cut(kv, '=')
 		if key == NoStamp {
 			return "", false
 		}
@@ -71,8 +77,9 @@ func targetsOf(args []string, flags bool) (targets []string, ok bool) {
 			targets = append(targets, arg)
 			continue
 		}
-		flag, value, joined := cut(arg)
-		sound, known := idle[flag]
+		flag, value := bare.Cut(arg, '=')
+		joined := flag != arg
+		sound, known := idle(flag)
 		switch {
 		case !flags || !known:
 			return nil, false
@@ -91,15 +98,5 @@ func targetsOf(args []string, flags bool) (targets []string, ok bool) {
 	return targets, true
 }
 
-// begins and cut do without package strings, which comes up after a hundred others, for its name.
+// begins does without package strings, which comes up after a hundred others, for its name.
 func begins(s, with string) bool { return len(s) >= len(with) && s[:len(with)] == with }
-
-// cut parts a text at its first equals sign.
-func cut(s string) (before, after string, found bool) {
-	for i := range len(s) {
-		if s[i] == '=' {
-			return s[:i], s[i+1:], true
-		}
-	}
-	return s, "", false
-}

@@ -1,17 +1,14 @@
 package release
 
-import "os"
+import "github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 
 // name is how the program calls itself, whatever its file is called.
 const name = "ufbuild"
 
-// init answers `ufbuild version` before the packages after this one are initialised, as package early does for
-// builds that have nothing to do.
+// init answers `ufbuild version` before nearly all other packages are initialised, as package first does for builds that have
+// nothing to do.
 func init() {
-	if len(os.Args) != 2 || os.Args[1] != "version" {
-		return
-	}
-	if _, err := os.Stdout.WriteString(Read().Line(name)); err == nil { // else the program says what is wrong
-		os.Exit(0)
+	if args := bare.Args(); len(args) == 2 && args[1] == "version" {
+		bare.Say(Read().Line(name))
 	}
 }

@@ -3,8 +3,9 @@ package release
 
 import (
 	"runtime"
-	"strings"
 	_ "unsafe" // for go:linkname
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 )
 
 // version is set by the linker:
@@ -51,15 +52,19 @@ func (v *Info) readBuild(text string) {
 	if len(text) < 2*framed {
 		return
 	}
-	for line := range strings.Lines(text[framed : len(text)-framed]) {
-		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		switch {
-		case words[0] == "mod" && len(words) > 2:
-			if v.Version == "" && words[2] != "(devel)" {
-				v.Version = words[2]
+	rest := text[framed : len(text)-framed]
+	for rest != "" {
+		var line string
+		line, rest = bare.Cut(rest, '\n')
+		word, facts := bare.Cut(line, '\t')
+		fact, more := bare.Cut(facts, '\t')
+		switch word {
+		case "mod":
+			if of, _ := bare.Cut(more, '\t'); v.Version == "" && of != "(devel)" {
+				v.Version = of
 			}
-		case words[0] == "build" && len(words) > 1:
-			switch key, value, _ := strings.Cut(words[1], "="); key {
+		case "build":
+			switch key, value := bare.Cut(fact, '='); key {
 			case "vcs.revision":
 				v.Commit = value
 			case "vcs.modified":

@@ -1,0 +1,25 @@
+package raw
+
+// The numbers of the calls, and a flag.
+const (
+	sysRead    = 0
+	sysClose   = 3
+	sysStat    = 5
+	sysControl = 72
+	sysWorkDir = 79
+	sysList    = 217
+	sysOpenAt  = 257
+	sysStatAt  = 262
+
+	directory = 0x10000
+)
+
+// kernelStat is struct stat.
+type kernelStat struct {
+	dev, ino, links       uint64
+	mode, uid, gid, _     uint32
+	rdev                  uint64
+	size, block, blocks   int64
+	access, mtime, change [2]int64
+	_                     [3]int64
+}

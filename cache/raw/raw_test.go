@@ -1,0 +1,134 @@
+package raw
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The layout of the kernel's answer is the one that package syscall knows; where it is not, this does not compile.
+var (
+	_ [unsafe.Sizeof(kernelStat{})]byte = [unsafe.Sizeof(syscall.Stat_t{})]byte{}
+	_ [unsafe.Sizeof(lock{})]byte       = [unsafe.Sizeof(syscall.Flock_t{})]byte{}
+	_ [directory]byte                   = [syscall.O_DIRECTORY]byte{}
+	_ [sysOpenAt]byte                   = [syscall.SYS_OPENAT]byte{}
+	_ [sysClose]byte                    = [syscall.SYS_CLOSE]byte{}
+	_ [sysRead]byte                     = [syscall.SYS_READ]byte{}
+	_ [sysStat]byte                     = [syscall.SYS_FSTAT]byte{}
+	_ [sysControl]byte                  = [syscall.SYS_FCNTL]byte{}
+	_ [sysWorkDir]byte                  = [syscall.SYS_GETCWD]byte{}
+	_ [sysList]byte                     = [syscall.SYS_GETDENTS64]byte{}
+	_ [noTerminal]byte                  = [syscall.O_NOCTTY]byte{}
+	_ [nonBlock]byte                    = [syscall.O_NONBLOCK]byte{}
+	_ [closeOnExec]byte                 = [syscall.O_CLOEXEC]byte{}
+	_ [NotThere]byte                    = [syscall.ENOENT]byte{}
+	_ [interrupted]byte                 = [syscall.EINTR]byte{}
+	_ [invalid]byte                     = [syscall.EINVAL]byte{}
+	_ [unlocked]byte                    = [syscall.F_UNLCK]byte{}
+	_ [forWriting]byte                  = [syscall.F_WRLCK]byte{}
+)
+
+// TestLook compares with package syscall, of everything that can lie at a path.
+func TestLook(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte("12345"), 0o640))
+	require.NoError(t, os.Symlink("file", filepath.Join(dir, "link")))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "dangling")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	fd, err := OpenDir(Here, dir)
+	require.NoError(t, err)
+	defer Close(fd)
+	for _, name := range []string{"file", "link", "dangling", "pipe", ".", "absent", "file/below", "/etc"} {
+		for _, follow := range []bool{false, true} {
+			path := name
+			if !filepath.IsAbs(name) {
+				path = dir + "/" + name
+			}
+			var st syscall.Stat_t
+			ask := syscall.Lstat
+			if follow {
+				ask = syscall.Stat
+			}
+			var want Stat
+			if ask(path, &st) == nil {
+				want = Stat{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mode: st.Mode, Mtime: st.Mtim.Nano(), Change: st.Ctim.Nano()}
+			}
+			got := Look(fd, []byte(name+"\x00"), follow)
+			require.Equal(t, want, got, "%s %v", name, follow)
+			require.Equal(t, want.Mode&syscall.S_IFMT == syscall.S_IFREG, got.IsRegular())
+			require.Equal(t, want.Mode&syscall.S_IFMT == syscall.S_IFLNK, got.IsLink())
+		}
+	}
+	_, err = StatPath(filepath.Join(dir, "absent"))
+	require.ErrorIs(t, err, NotThere)
+	_, err = OpenDir(fd, "file")
+	require.Error(t, err)
+}
+
+func TestReadFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for _, size := range []int{0, 1, 4096, 1 << 20} {
+		want := strings.Repeat("x", size)
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o600))
+		for _, buf := range [][]byte{nil, make([]byte, 4096), make([]byte, 4097)} {
+			got, err := ReadFile(path, buf)
+			require.NoError(t, err)
+			require.Equal(t, want, string(got))
+		}
+	}
+	got, err := ReadFile("/proc/self/limits", nil) // stat says that it is empty
+	require.NoError(t, err)
+	want, err := os.ReadFile("/proc/self/limits")
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+	_, err = ReadFile(filepath.Dir(path), nil)
+	require.Error(t, err)
+	_, err = ReadFile(path+".absent", nil)
+	require.ErrorIs(t, err, NotThere)
+	require.Contains(t, err.Error(), path+".absent")
+	pipe := path + ".pipe"
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	_, err = ReadFile(pipe, nil) // and does not wait for who writes it
+	require.Error(t, err)
+}
+
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	_, err := Names(dir + "/absent")
+	require.ErrorIs(t, err, NotThere)
+	for i := range 300 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%0*d", 1+i*254/299, i)), nil, 0o600))
+		if i%50 != 0 {
+			continue
+		}
+		var want []string
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range entries {
+			want = append(want, e.Name())
+		}
+		got, err := Names(dir)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestWorkDir(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	gone := filepath.Join(dir, "gone")
+	require.NoError(t, os.Mkdir(gone, 0o700))
+	t.Chdir(gone)
+	got, err := WorkDir()
+	require.NoError(t, err)
+	require.Equal(t, gone, got)
+	require.NoError(t, os.Remove(gone))
+	_, err = WorkDir()
+	require.Error(t, err)
+}

@@ -1,0 +1,62 @@
+// Package bare is what a program can ask before its packages are initialised: how it was called, in what environment, how much
+// time passed, and to say a word and end.
+//
+// It imports nothing, not even package runtime, so what imports only it comes up before nearly everything else: package os has
+// 20 others before it, which together take as long as an answer. Its functions are those of the runtime below packages os
+// and syscall, linked to by name; these names have been the same since Go 1.10, and a toolchain without them does not link.
+package bare
+
+import "unsafe"
+
+// Args returns what [os.Args] will be.
+//
+//go:linkname Args os.runtime_args
+func Args() []string
+
+// Environ returns what [os.Environ] returns, in a copy, but for keys that are there twice.
+//
+//go:linkname Environ syscall.runtime_envs
+func Environ() []string
+
+// Exit ends the process.
+//
+//go:linkname Exit syscall.Exit
+func Exit(code int)
+
+// Nanoseconds is the monotonic clock.
+//
+//go:linkname Nanoseconds runtime.nanotime
+func Nanoseconds() int64
+
+//go:linkname write runtime.write
+func write(fd uintptr, p unsafe.Pointer, n int32) int32
+
+// Cut parts a text at a byte, as [strings.Cut] does; package strings comes up after a hundred others, for its name.
+func Cut(s string, at byte) (before, after string) {
+	for i := range len(s) {
+		if s[i] == at {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+// stdout is the number of the standard output.
+const stdout = 1
+
+// Say prints text, ends the process when all of it is written, and returns when nothing is: then the program starts,
+// says it again, and says what is wrong. Half an answer cannot be taken back, so the process ends then too, with a failure.
+func Say(text string) {
+	for begun := false; ; begun = true {
+		n := write(stdout, unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
+		switch {
+		case n <= 0 && !begun:
+			return
+		case n <= 0:
+			Exit(1)
+		}
+		if text = text[n:]; text == "" {
+			Exit(0)
+		}
+	}
+}
