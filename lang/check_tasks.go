@@ -39,7 +39,7 @@ func (l *loader) checkLateLocals() {
 
 // noSecret reports a sensitive variable in an argument that is not made for it.
 func (l *loader) noSecret(a *argument) bool {
-	u, ok := l.secretUse(a.expression)
+	u, ok := l.ev.secretUse(a.expression)
 	if !ok {
 		return true
 	}
@@ -50,13 +50,13 @@ func (l *loader) noSecret(a *argument) bool {
 }
 
 // secretUse returns the first use of a sensitive variable, directly or through a local.
-func (l *loader) secretUse(x *expression) (*use, bool) {
+func (ev *evaluator) secretUse(x *expression) (*use, bool) {
 	for i := range x.uses {
 		u := &x.uses[i]
-		if u.root == "var" && l.ev.sensitive[u.name] {
+		if u.root == "var" && ev.sensitive[u.name] {
 			return u, true
 		}
-		if d := l.decl.locals[u.name]; u.root == "local" && d != nil && d.taint {
+		if d := ev.decl.locals[u.name]; u.root == "local" && d != nil && d.taint {
 			return u, true
 		}
 	}
@@ -212,7 +212,7 @@ func (l *loader) checkBody(d *taskDef, roots *rootTypes, guarded []string, check
 }
 
 func (l *loader) checkPrompt(p *prompt, roots *rootTypes, guarded []string) {
-	if u, secret := l.secretUse(p.expression); secret {
+	if u, secret := l.ev.secretUse(p.expression); secret {
 		l.error("UF7302", u.place, "A sensitive variable reaches this prompt.").
 			because("Prompts are stored and shown.").hint("Pass it in secrets; the agent finds it in its environment.")
 		p.broken = true

@@ -65,7 +65,7 @@ func (l *loader) tryValue(s *scope, x *expression, first bool) {
 		return
 	}
 	if _, ds := s.eval(x); ds.HasErrors() {
-		_, secret := l.secretUse(x)
+		_, secret := l.ev.secretUse(x)
 		l.discreetly(secret, ds, x.place)
 	}
 }

@@ -153,7 +153,9 @@ func (l *loader) mergeSettings(d *taskDef) {
 	}
 	if d.group != nil && d.group.defaults != nil {
 		for _, a := range d.group.defaults.args {
-			d.addSetting(a)
+			if a.name != "vars" || d.task.Kind == Prompt { // a command reads none, and must not become stale by them
+				d.addSetting(a)
+			}
 		}
 		for _, o := range d.group.defaults.all("output") {
 			d.addOutput(o, names)
@@ -208,7 +210,7 @@ func (l *loader) checkTaskNames(d *taskDef) {
 		return
 	}
 	for _, a := range d.group.defaults.args {
-		if inherited := d.settings[a.name] == a || a.name == "vars" || a.name == "env"; inherited {
+		if d.settings[a.name] == a || slices.Contains(d.vars, a) || slices.Contains(d.env, a) {
 			l.checkNames(a.expression, p)
 		}
 	}

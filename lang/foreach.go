@@ -20,7 +20,7 @@ func (l *loader) eachKeys(d *taskDef) []eachKey {
 	if a.broken {
 		return nil
 	}
-	if u, secret := l.secretUse(a.expression); secret {
+	if u, secret := l.ev.secretUse(a.expression); secret {
 		l.error("UF4005", u.place, "for_each keys become task names, which are printed; a sensitive variable must not reach them.")
 		return nil
 	}

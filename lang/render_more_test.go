@@ -335,3 +335,34 @@ func TestExpandProblems(t *testing.T) {
 	require.Empty(t, ds)
 	require.Equal(t, []Address{{Task: "goal"}}, r.Absent, "its source failed, so nothing is known of it")
 }
+
+// A command reads no vars: those of its group are in neither its manifest nor its dependencies.
+func TestACommandTakesNoVarsOfItsGroup(t *testing.T) {
+	c := loadClean(t, map[string]string{"campaign.hcl": exampleAgent + `
+group "g" {
+  defaults {
+    vars = { from = task.a.outputs.o.path }
+  }
+}
+task "a" {
+  command = ["true"]
+  output "o" { path = "o" }
+}
+task "command" {
+  group   = group.g
+  command = ["true"]
+}
+task "prompt" {
+  group       = group.g
+  prompt_text = "Read ${vars.from}."
+  output "o" { path = "o" }
+}
+`})
+	command, prompt := instanceAt(t, c, "command"), instanceAt(t, c, "prompt")
+	require.Empty(t, command.Task.Refs)
+	require.Empty(t, command.Needs)
+	require.Len(t, prompt.Needs, 1)
+	r, ds := c.Render(command, fakeUpstream{})
+	require.Empty(t, ds)
+	require.Empty(t, r.Vars)
+}

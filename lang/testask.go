@@ -20,14 +20,15 @@ func (r *testRunner) assert(n *node) {
 	if !ok {
 		return
 	}
+	v = plain(v)
 	b, isBool := convertTo(v, cty.Bool)
 	switch {
 	case !isBool || !b.IsKnown() || b.IsNull():
 		r.error("UF9303", a.place, "condition needs true or false, not %s.", describeType(v))
 	case b.False():
 		message := "The condition does not hold."
-		if m, ok := r.ask(n.arg("error_message").expression); ok {
-			if s, isText := convertTo(m, cty.String); isText && s.IsKnown() && !s.IsNull() && s.AsString() != "" {
+		if m, ok := r.ask(n.arg("error_message").expression); ok && !isSecret(m) {
+			if s, isText := convertTo(plain(m), cty.String); isText && s.IsKnown() && !s.IsNull() && s.AsString() != "" {
 				message = s.AsString()
 			}
 		}
@@ -35,8 +36,9 @@ func (r *testRunner) assert(n *node) {
 	}
 }
 
-// ask evaluates an expression that may ask about instances.
-func (r *testRunner) ask(x *expression) (cty.Value, bool) {
+// ask evaluates an expression that may ask about instances; the value keeps the mark of a secret.
+func (r *testRunner) ask(x *expression) (v cty.Value, ok bool) {
+	defer r.recovered(x.place)
 	for i := range x.uses {
 		if u := &x.uses[i]; u.root != "var" && u.root != "local" {
 			r.error("UF9303", u.place, "%s means nothing in a test.", u.root).
@@ -49,10 +51,19 @@ func (r *testRunner) ask(x *expression) (cty.Value, bool) {
 	if r.errors > before {
 		return cty.NilVal, false // the rendering says what is wrong
 	}
+	r.evalFailed(ds, x)
+	return v, !ds.HasErrors()
+}
+
+// evalFailed reports why an expression of the test has no value; where a secret is in it, without a word of that.
+func (r *testRunner) evalFailed(ds hcl.Diagnostics, x *expression) {
+	if _, secret := r.c.eval.secretUse(x); secret && ds.HasErrors() {
+		r.error("UF9303", x.place, "This fails on the value of a sensitive variable.").because("What exactly is wrong would print it.")
+		return
+	}
 	for _, d := range ds {
 		r.error("UF9303", subjectOf(d, x.place), "%s.", strings.TrimSuffix(d.Summary, ".")).because("%s", d.Detail)
 	}
-	return plain(v), !ds.HasErrors()
 }
 
 // context has the functions that ask beside what the campaign has.

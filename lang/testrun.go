@@ -71,7 +71,11 @@ func (r *testRunner) readMock(n *node) {
 		m.status = s
 	}
 	if !slices.Contains(testStatuses, m.status) {
-		r.error("UF9302", n.arg("status").place, "status is %q; it must be ok, failed or skipped.", m.status)
+		a, is := n.arg("status"), fmt.Sprintf("%q", m.status)
+		if _, secret := r.c.eval.secretUse(a.expression); secret {
+			is = "a secret"
+		}
+		r.error("UF9302", a.place, "status is %s; it must be ok, failed or skipped.", is)
 	}
 	r.outputs(n, t, m)
 	if whole := (Address{Task: a.Task}); a == whole {
@@ -169,9 +173,7 @@ func (r *testRunner) output(b *node) OutputResult {
 // eval evaluates an expression of the test outside of asserts.
 func (r *testRunner) eval(x *expression) (cty.Value, bool) {
 	v, ds := r.scope.eval(x)
-	for _, d := range ds {
-		r.error("UF9303", subjectOf(d, x.place), "%s.", strings.TrimSuffix(d.Summary, ".")).because("%s", d.Detail)
-	}
+	r.evalFailed(ds, x)
 	return plain(v), !ds.HasErrors()
 }
 
