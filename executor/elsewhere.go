@@ -22,10 +22,9 @@ func (b *Builder) adopt(inst *lang.Instance, dec *Decision, attempts []cache.Att
 			continue
 		}
 		if p, ok := b.Campaign.Profile(at.Rung); ok && p.Name != dec.Action.Profile {
-			lower := *inst
-			lower.Profile = p
+			lower := inst.With(func(s *lang.Settings) { s.Profile = p })
 			var err error
-			if dec.Action, err = b.onRung(&lower, dec.Action); err != nil {
+			if dec.Action, err = b.onRung(lower, dec.Action); err != nil {
 				return at, false, err
 			}
 		}

@@ -17,9 +17,8 @@ func (s *scheduler) onRung(id graph.NodeID) *lang.Instance {
 	if rung == 0 {
 		return inst
 	}
-	lower := *inst
-	lower.Profile = rungsOf(s.b.Campaign, inst)[rung]
-	return &lower
+	profile := rungsOf(s.b.Campaign, inst)[rung]
+	return inst.With(func(s *lang.Settings) { s.Profile = profile })
 }
 
 // attemptOnRung carries out one attempt on the rung that inst names.

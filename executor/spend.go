@@ -66,9 +66,7 @@ func (s *scheduler) funded(id graph.NodeID) *lang.Instance {
 	if own == nil {
 		return inst
 	}
-	lower := *inst
-	lower.EachBudget.USD = own.Left(inst.EachBudget)
-	return &lower
+	return inst.With(func(s *lang.Settings) { s.EachBudget.USD = own.Left(inst.EachBudget) })
 }
 
 // accountsOf are the accounts that pay for a node: that of the campaign, and that of its group. None for a

@@ -311,6 +311,15 @@ type Settings struct {
 	Workspace   Workspace
 }
 
+// With returns a copy of the instance that has settings of its own, as change leaves them. To set a field of a plain copy
+// would set it for every instance that shares the settings.
+func (i *Instance) With(change func(*Settings)) *Instance {
+	c, own := *i, *i.Settings
+	change(&own)
+	c.Settings = &own
+	return &c
+}
+
 // Retry is the policy for automatic tries within a build.
 type Retry struct {
 	Attempts int      // 1: no further try

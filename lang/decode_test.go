@@ -190,3 +190,15 @@ func TestLoadIsDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// Loops of a task share their settings; a copy with another one leaves them as they are.
+func TestWithLeavesOtherInstancesAlone(t *testing.T) {
+	c := loadClean(t, map[string]string{"campaign.hcl": "task \"a\" {\n  command = [\"true\"]\n  loops   = 2\n}\n"})
+	one, two := instanceAt(t, c, "a#0"), instanceAt(t, c, "a#1")
+	require.Same(t, one.Settings, two.Settings)
+	copied := one.With(func(s *Settings) { s.Weight = 7 })
+	require.Equal(t, 7, copied.Weight)
+	require.Equal(t, one.Address, copied.Address)
+	require.Equal(t, 1, one.Weight)
+	require.Equal(t, 1, two.Weight)
+}
