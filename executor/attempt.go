@@ -247,16 +247,17 @@ func (b *Builder) end(dec *Decision, at *cache.Attempt) error {
 // putInPlace shows outputs to the user: good ones at their place, rejected ones beside it. Earlier
 // good outputs stay when an attempt fails.
 func (b *Builder) putInPlace(inst *lang.Instance, dec *Decision, at *cache.Attempt) error {
-	paths := outPaths(dec.Action.Outputs)
+	put := b.Placer.Put
 	switch at.Outcome {
 	case cache.OK, cache.Partial:
-		report, err := b.Placer.Put(inst.Address, at.Captured.Outputs, paths)
-		b.reportMoved(inst.Address, report.Moved)
-		return err
 	case cache.Rejected:
-		return b.Placer.PutRejected(inst.Address, at.Captured.Outputs, paths)
+		put = b.Placer.PutRejected
+	default:
+		return nil
 	}
-	return nil
+	report, err := put(inst.Address, at.Captured.Outputs, outPaths(dec.Action.Outputs))
+	b.reportMoved(inst.Address, report.Moved)
+	return err
 }
 
 // spoiled ends an attempt that did not run to a captured end. Where a program ran its directory stays: what

@@ -79,8 +79,7 @@ func (p *Placer) isPut(rel string, seen map[string]map[string]bool) (bool, error
 			return ours, nil
 		}
 	}
-	// Nobody writes down what was rejected.
-	return below(rel, rejectedDir) && p.inStore(at) || p.isOurs(at, nil), nil
+	return p.isOurs(at, nil), nil
 }
 
 // inStore reports whether the bytes of a file are in the store, so that nothing is lost with it.

@@ -68,7 +68,7 @@ func (p *Placer) ours(instance string) (map[string]*cache.Entry, error) {
 }
 
 // isOurs reports whether the file at a path below the root is what we put there. Where nobody wrote that
-// down, and where a crash came between putting and writing it down, bytes that are in the store are
+// down, as of what was rejected, and where a crash came between putting and writing it down, bytes that are in the store are
 // ours: nothing is lost with them.
 func (p *Placer) isOurs(at string, put *cache.Entry) bool {
 	f, err := p.files.Entry(at)
@@ -81,7 +81,7 @@ func (p *Placer) isOurs(at string, put *cache.Entry) bool {
 	if put != nil && put.Kind == cache.File && f.Digest == put.Digest {
 		return true
 	}
-	if put == nil && p.log.complete() {
+	if put == nil && p.log.complete() && !below(at, path.Join(p.out, rejectedDir)) {
 		return false
 	}
 	return p.inStore(at)

@@ -55,9 +55,9 @@ type OutPath struct {
 	Path string // of a file; "" for a tree, whose files keep their workspace paths
 }
 
-// Report is what Put has to tell.
+// Report is what Put and PutRejected have to tell.
 type Report struct {
-	Moved []string // one line for each file that was moved out of the way
+	Moved []string // one line for each file of somebody else that was moved out of the way
 }
 
 // Placer puts the outputs of one campaign in place.
@@ -213,12 +213,28 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 			_ = effect.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
 		}
 		p.learn(addr.String(), want)
-		if p.refused.Load() {
-			return workspace.Remove(filepath.Join(p.dir.Name(), rejectedDir, filepath.FromSlash(addr.String())))
-		}
-		return nil
+		moved, err = p.dropRejected(addr.String())
+		r.Moved = append(r.Moved, moved...)
+		return err
 	})
 	return r, err
+}
+
+// dropRejected removes the outputs of an instance that a contract rejected, and keeps what somebody else put there.
+func (p *Placer) dropRejected(instance string) (moved []string, err error) {
+	at := rejectedDir + "/" + instance
+	dir := filepath.Join(p.dir.Name(), filepath.FromSlash(at))
+	if _, err := os.Lstat(dir); err != nil || !p.refused.Load() {
+		return nil, nil // there are none, or nobody can tell
+	}
+	foreign, err := p.foreign(at)
+	if err == nil {
+		moved, err = p.quarantine(at, foreign)
+	}
+	if err != nil {
+		return moved, err
+	}
+	return moved, workspace.Remove(dir)
 }
 
 // maxRenewed bounds how often the output directory is made again for one instance. Who removes it without end gets an error.
@@ -289,17 +305,20 @@ func (p *Placer) absent(addr lang.Address) bool {
 }
 
 // PutRejected shows outputs that a contract rejected, beside the good ones, under
-// <out>/.rejected/<instance>. The next Put of the instance removes them.
-func (p *Placer) PutRejected(addr lang.Address, outs []cache.Output, specs []OutPath) error {
+// <out>/.rejected/<instance>. The next Put of the instance removes them. Errors are those of Put.
+func (p *Placer) PutRejected(addr lang.Address, outs []cache.Output, specs []OutPath) (Report, error) {
 	want, err := expand(p.cas, outs, specs)
 	if err != nil {
-		return p.fail(addr, err)
+		return Report{}, p.fail(addr, err)
 	}
-	return p.leading(addr, func() error {
+	var r Report
+	err = p.leading(addr, func() error {
 		p.refused.Store(true)
-		_, err := p.exchange(rejectedDir+"/"+addr.String(), want)
+		moved, err := p.exchange(rejectedDir+"/"+addr.String(), want)
+		r.Moved = append(r.Moved, moved...)
 		return err
 	})
+	return r, err
 }
 
 func (p *Placer) fail(addr lang.Address, err error) error {

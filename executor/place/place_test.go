@@ -227,14 +227,32 @@ func TestRejectedLieBeside(t *testing.T) {
 	_, err := s.p.Put(itemX, good, specs)
 	require.NoError(t, err)
 	for _, text := range []string{"bad", "worse"} {
-		require.NoError(t, s.p.PutRejected(itemX, []cache.Output{s.file("o", text, 0o644)}, specs))
+		rejected(t, s, itemX, text)
 		require.Equal(t, []string{"o=" + text}, s.list("out/.rejected/items/x.y#3"))
 	}
 	s.check(InPlace, itemX, good, specs)
+	// In a later build, too, what was rejected before is nothing that somebody else put there; what somebody edited is.
 	s.reopen()
-	_, err = s.p.Put(itemX, good, specs)
+	require.Empty(t, rejected(t, s, itemX, "again"))
+	require.NoDirExists(t, filepath.Join(s.root, quarantineDir))
+	s.write("out/.rejected/items/x.y#3/o", "edited")
+	require.Len(t, rejected(t, s, itemX, "once more"), 1)
+	require.Equal(t, []string{"1/out/.rejected/items/x.y#3/o=edited"}, s.list(quarantineDir))
+	s.write("out/.rejected/items/x.y#3/notes", "mine")
+	s.reopen()
+	report, err := s.p.Put(itemX, good, specs)
 	require.NoError(t, err)
+	require.Len(t, report.Moved, 1)
 	require.Equal(t, []string{".rejected/items/", "items/x.y#3/o=good"}, s.list("out"))
+	require.Equal(t, []string{"1/out/.rejected/items/x.y#3/o=edited", "2/out/.rejected/items/x.y#3/notes=mine"}, s.list(quarantineDir))
+}
+
+// rejected shows an output that a contract rejected, and returns what was moved out of its way.
+func rejected(t *testing.T, s *stand, addr lang.Address, text string) []string {
+	t.Helper()
+	report, err := s.p.PutRejected(addr, []cache.Output{s.file("o", text, 0o644)}, []OutPath{{"o", "o"}})
+	require.NoError(t, err)
+	return report.Moved
 }
 
 // TestNothingStaysOpen: a directory that cannot be made, below others that were, leaves none of them open.
@@ -243,7 +261,14 @@ func TestNothingStaysOpen(t *testing.T) {
 	outs, specs := []cache.Output{s.file("o", "bad", 0o644)}, []OutPath{{"o", "o"}}
 	_, err := s.p.Put(taskA, outs, specs)
 	require.NoError(t, err)
-	open := func() int { return len(listDir(t, "/proc/self/fd")) }
+	open := func() (ours []string) {
+		for _, e := range listDir(t, "/proc/self/fd") {
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(to, s.root) {
+				ours = append(ours, to)
+			}
+		}
+		return ours
+	}
 	before := open()
 	effect.Intercept(func(e effect.Effect) *effect.Fault {
 		if e.Op == effect.OpMkdir && e.Path == itemX.Task {
@@ -252,8 +277,9 @@ func TestNothingStaysOpen(t *testing.T) {
 		return nil
 	})
 	defer effect.Intercept(nil)
-	require.ErrorIs(t, s.p.PutRejected(itemX, outs, specs), unix.ENOSPC)
-	require.Equal(t, before, open())
+	_, err = s.p.PutRejected(itemX, outs, specs)
+	require.ErrorIs(t, err, unix.ENOSPC)
+	require.ElementsMatch(t, before, open())
 }
 
 func TestInTheWay(t *testing.T) {
@@ -361,8 +387,10 @@ func TestDeadAndClean(t *testing.T) {
 		_, err := s.p.Put(a, []cache.Output{s.file("o", a.String(), 0o644)}, specs)
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.p.PutRejected(lang.Address{Task: "rejected"}, []cache.Output{s.file("o", "r", 0o644)}, specs))
-	require.NoError(t, s.p.PutRejected(taskA, []cache.Output{s.file("o", "r", 0o644)}, specs))
+	for _, a := range []lang.Address{{Task: "rejected"}, taskA} {
+		_, err := s.p.PutRejected(a, []cache.Output{s.file("o", "r", 0o644)}, specs)
+		require.NoError(t, err)
+	}
 	s.write("out/gone/mine", "m")
 	s.write("out/own/file", "f")
 	s.write("src", "s")
