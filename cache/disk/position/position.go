@@ -10,10 +10,9 @@ import (
 	"github.com/ufbuild/ufbuild/cache/raw"
 )
 
-// Of returns a text that differs whenever the records of the store in dir do: the name and length of each log, and of the list of
-// blobs found damaged. Who
-// kept it with what it knew then, and finds it the same, knows that no attempt, verdict or discard was added by anybody
-// since. Of blobs it says nothing else. A store that does not exist has the position "".
+// Of returns a text that differs whenever the records of the store in dir do: the name and length of each log, and the length of the
+// list of blobs found damaged. Who kept it with what it knew then, and finds it the same, knows that no attempt, verdict or discard
+// was added by anybody since. Of blobs it says nothing else. A store that does not exist has the position "".
 func Of(dir string) (string, error) {
 	names, err := raw.Names(dir + "/log")
 	if errors.Is(err, raw.NotThere) {
