@@ -102,16 +102,16 @@ func TestAffectedAgreesWithPlan(t *testing.T) {
 			replace("campaign.hcl", "group.leaf", "group.leaves")()
 			replace("campaign.hcl", "group \"leaf\"", "group \"leaves\"")()
 		}, ""},
-		"one value":         {replace("campaign.hcl", "b = \"y\"", "b = \"z\""), "leaf/b"},
-		"a variable":        {replace("campaign.hcl", "hello", "bye"), "leaf/a leaf/b"},
-		"a script":          {replace("scripts/list.sh", "names.txt", "./names.txt"), "list"},
-		"an input":          {replace("src/a.txt", "a", "b"), "join list"},
-		"a file of no one":  {replace("README.md", "me", "us"), "join"},
-		"a new input":       {func() { require.NoError(t, createFile(filepath.Join(dir, "src/b.txt"), nil, 0o644)) }, "join list"},
-		"another function":  {replace("campaign.hcl", "upper(", "title("), "late"},
-		"a salt":            {replace("campaign.hcl", "for_each = ", "salt = \"s\"\n  for_each = "), "leaf/a leaf/b"},
-		"a timeout":         {replace("campaign.hcl", "for_each = ", "timeout = \"5s\"\n  for_each = "), ""},
-		"an output's label": {replace("campaign.hcl", "task \"list\" {", "task \"list\" {\n  description = \"d\""), ""},
+		"one value":        {replace("campaign.hcl", "b = \"y\"", "b = \"z\""), "leaf/b"},
+		"a variable":       {replace("campaign.hcl", "hello", "bye"), "leaf/a leaf/b"},
+		"a script":         {replace("scripts/list.sh", "names.txt", "./names.txt"), "list"},
+		"an input":         {replace("src/a.txt", "a", "b"), "join list"},
+		"a file of no one": {replace("README.md", "me", "us"), "join"},
+		"a new input":      {func() { require.NoError(t, createFile(filepath.Join(dir, "src/b.txt"), nil, 0o644)) }, "join list"},
+		"another function": {replace("campaign.hcl", "upper(", "title("), "late"},
+		"a salt":           {replace("campaign.hcl", "for_each = ", "salt = \"s\"\n  for_each = "), "leaf/a leaf/b"},
+		"a timeout":        {replace("campaign.hcl", "for_each = ", "timeout = \"5s\"\n  for_each = "), ""},
+		"a description":    {replace("campaign.hcl", "task \"list\" {", "task \"list\" {\n  description = \"d\""), ""},
 	} {
 		tc.edit()
 		direct, dependents := affectedOf(t, dir)

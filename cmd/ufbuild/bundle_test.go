@@ -31,17 +31,12 @@ func smallBundle(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-func hashAll(r io.Reader) (digest.Digest, error) {
-	b, err := io.ReadAll(r)
-	return digest.Of(b), err
-}
-
 func nothingHad(digest.Digest) (bool, error) { return false, nil }
 
 // Whatever byte of a bundle is changed, it says the same or is refused; cut anywhere it is refused.
 func TestBundleIsProved(t *testing.T) {
 	whole := smallBundle(t)
-	want, err := readBundle(bytes.NewReader(whole), hashAll, nothingHad)
+	want, err := readBundle(bytes.NewReader(whole), digest.FromReader, nothingHad)
 	require.NoError(t, err)
 	require.Len(t, want, 1)
 	require.Equal(t, 3, want[0].Ordinal)
@@ -49,7 +44,7 @@ func TestBundleIsProved(t *testing.T) {
 	for i := range whole {
 		b := bytes.Clone(whole)
 		b[i] ^= 1
-		have, err := readBundle(bytes.NewReader(b), hashAll, nothingHad)
+		have, err := readBundle(bytes.NewReader(b), digest.FromReader, nothingHad)
 		if err != nil {
 			refused++
 			continue
@@ -59,7 +54,7 @@ func TestBundleIsProved(t *testing.T) {
 	require.Greater(t, refused, 1000)
 	content := bytes.LastIndex(whole, []byte("}")) // behind it there is padding alone
 	for n := range content {
-		_, err := readBundle(bytes.NewReader(whole[:n]), hashAll, nothingHad)
+		_, err := readBundle(bytes.NewReader(whole[:n]), digest.FromReader, nothingHad)
 		require.Error(t, err, "cut to %d", n)
 	}
 }
@@ -71,9 +66,9 @@ func TestBundleLacksABlob(t *testing.T) {
 	at := cache.Attempt{Key: cache.KeyOf([]byte("manifest")), Ordinal: 1, Manifest: d, Outcome: cache.OK}
 	var b bytes.Buffer
 	require.NoError(t, writeBundle(&b, store, "x", []cache.Attempt{at}, nil))
-	_, err = readBundle(bytes.NewReader(b.Bytes()), hashAll, nothingHad)
+	_, err = readBundle(bytes.NewReader(b.Bytes()), digest.FromReader, nothingHad)
 	require.ErrorIs(t, err, errBundle)
-	_, err = readBundle(bytes.NewReader(b.Bytes()), hashAll, store.Has)
+	_, err = readBundle(bytes.NewReader(b.Bytes()), digest.FromReader, store.Has)
 	require.NoError(t, err)
 }
 
@@ -100,7 +95,7 @@ func FuzzBundle(f *testing.F) {
 func TestBundleOfALaterFormat(t *testing.T) {
 	b := smallBundle(t)
 	b = bytes.Replace(b, []byte(`{"format":1`), []byte(`{"format":2`), 1)
-	_, err := readBundle(bytes.NewReader(b), hashAll, nothingHad)
+	_, err := readBundle(bytes.NewReader(b), digest.FromReader, nothingHad)
 	require.ErrorContains(t, err, "hint: ")
 	require.False(t, errors.Is(err, errBundle))
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 	"github.com/ufbuild/ufbuild/lang/format"
 )
@@ -120,7 +119,7 @@ func (a *app) formatFile(file string, f fmtFlags) (differs *formattedFile, broke
 	if err != nil || f.diff || f.check {
 		return differs, false, err
 	}
-	return differs, false, replaceFile(file, formatted)
+	return differs, false, rewriteFile(file, formatted)
 }
 
 // formatSource formats text; false means that it does not parse, which was printed.
@@ -195,31 +194,15 @@ func isCampaignFile(name string) bool {
 	return name == "campaign.hcl" || strings.HasSuffix(name, ".campaign.hcl")
 }
 
-// replaceFile writes a file in one step, so that a full disk or a crash leaves the old one. The
-// permissions stay; a link is followed, so it stays a link.
-func replaceFile(file string, data []byte) error {
+// rewriteFile replaces a campaign file. The permissions stay; a link is followed, so it stays a link.
+func rewriteFile(file string, data []byte) error {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return fmt.Errorf("write campaign file: %w", err)
 	}
 	info, err := os.Stat(target)
-	if err != nil {
-		return fmt.Errorf("write campaign file: %w", err)
-	}
-	tmp, err := effect.CreateTemp(filepath.Dir(target), ".ufbuild-fmt-*")
-	if err != nil {
-		return fmt.Errorf("write campaign file: %w", err)
-	}
-	defer effect.Remove(tmp.Name()) // fails after the rename, which is fine
-	_, err = tmp.Write(data)
 	if err == nil {
-		err = tmp.Chmod(info.Mode().Perm())
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = effect.Rename(tmp.Name(), target)
+		_, err = replaceFile(target, ".ufbuild-fmt-", info.Mode().Perm(), func(w io.Writer) error { _, err := w.Write(data); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("write campaign file %s: %w", file, err)

@@ -153,17 +153,7 @@ func writeLock(file string, l *reference.Lock) error {
 	for _, name := range left {
 		_ = effect.Remove(name) // of one that was killed
 	}
-	temp, err := effect.CreateTemp(filepath.Dir(file), lockTemp+"*")
-	if err != nil {
-		return fmt.Errorf("write lock file: %w", err)
-	}
-	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
-	if err == nil {
-		err = effect.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		_ = effect.Remove(temp.Name())
+	if _, err := replaceFile(file, lockTemp, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	return nil

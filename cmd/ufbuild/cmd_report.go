@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
 	"github.com/ufbuild/ufbuild/executor/journal"
@@ -76,9 +72,9 @@ func (a *app) runReport(build, output string) error {
 	if output == "-" {
 		return write(a.out)
 	}
-	size, err := writeAside(output, write)
+	size, err := replaceFile(output, ".ufbuild-report-", 0o644, write)
 	if err != nil {
-		return err
+		return fmt.Errorf("write report: %w\nhint: choose another place with -o", err)
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "file": output, "bytes": size, "build": p.doc.Build})
@@ -100,30 +96,4 @@ func tasksOf(nodes []web.Node) int {
 		}
 	}
 	return count
-}
-
-// writeAside writes a file beside its place and then moves it there: whoever looks sees the old page or the
-// new one, never half of one.
-func writeAside(file string, write func(io.Writer) error) (size int64, err error) {
-	f, err := effect.CreateTemp(filepath.Dir(file), ".ufbuild-report-*")
-	if err != nil {
-		return 0, fmt.Errorf("write report: %w\nhint: choose another place with -o", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = effect.Remove(f.Name())
-		}
-	}()
-	b := bufio.NewWriterSize(f, 1<<20)
-	err = errors.Join(write(b), b.Flush())
-	if info, statErr := f.Stat(); statErr == nil {
-		size = info.Size()
-	}
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return 0, fmt.Errorf("write report: %w", err)
-	}
-	if err = effect.Rename(f.Name(), file); err != nil {
-		return 0, fmt.Errorf("write report: %w", err)
-	}
-	return size, nil
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,4 +87,26 @@ func nameNew(temp, target string) error {
 		return fmt.Errorf("write %s: %w", target, err)
 	}
 	return nil
+}
+
+// replaceFile writes a file beside its place, under a name that begins with temp, and then moves it there: whoever looks sees the old
+// file or the new one, and a full disk or a crash leaves the old one. It returns the size in bytes.
+func replaceFile(file, temp string, mode os.FileMode, write func(io.Writer) error) (size int64, err error) {
+	f, err := effect.CreateTemp(filepath.Dir(file), temp+"*")
+	if err != nil {
+		return 0, err
+	}
+	b := bufio.NewWriterSize(f, 1<<20)
+	err = errors.Join(write(b), b.Flush())
+	if info, statErr := f.Stat(); statErr == nil {
+		size = info.Size()
+	}
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
+		err = effect.Rename(f.Name(), file)
+	}
+	if err != nil {
+		_ = effect.Remove(f.Name())
+		return 0, err
+	}
+	return size, nil
 }
