@@ -131,3 +131,70 @@ func TestBrowserIsReloadedWhileABuildRuns(t *testing.T) {
 	page.says("#detail pre", "heard go")
 	page.clean()
 }
+
+// spreading is a campaign whose parts are known once plan has run.
+const spreading = `
+contract "parts" {
+  kind   = "json"
+  schema = "schema.json"
+}
+task "plan" {
+  command = ["sh", "-c", "echo '[{\"id\": \"a\"}, {\"id\": \"b\"}]' > parts.json"]
+  output "parts" {
+    path     = "parts.json"
+    contract = contract.parts
+  }
+}
+task "part" {
+  command = ["sh", "-c", "touch empty.txt && echo ${item.id}"]
+  expand {
+    items     = task.plan.outputs.parts.json
+    key       = item.id
+    max_items = 2
+  }
+  output "empty" { path = "empty.txt" }
+}
+`
+
+// TestBrowserGoesOnWithTheNextBuild shows a live page what it has not seen: a first build, whose tasks come to be
+// more, and a second one. What has the focus keeps it.
+func TestBrowserGoesOnWithTheNextBuild(t *testing.T) {
+	p := newProject(t)
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "campaign.hcl"), []byte(spreading), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "schema.json"),
+		[]byte(`{"type": "array", "items": {"type": "object", "required": ["id"], "additionalProperties": false, "properties": {"id": {"type": "string"}}}}`), 0o644))
+	page := open(t, p.serve())
+	page.says("#states", "stale 1")
+	require.Equal(t, "false", page.eval(`[...document.querySelectorAll(".corner button")].some((b) => b.innerText === "Instances")`))
+	page.do(`document.querySelector("#graph").focus()`)
+	p.ufbuild("build")
+	page.says("#states", "fresh 3")
+	page.says(".corner", "Instances")
+	require.Equal(t, "graph", page.eval("document.activeElement.id"))
+
+	page.key("2")
+	page.wait(`document.querySelector("#timeline").getAttribute("aria-label").startsWith("Timeline of 3 attempts")`)
+	page.do(`document.querySelector("#timeline").focus(); window.was = document.querySelector("#build").value`)
+	p.ufbuild("retry", "part/a", "--yes", "--why", "again")
+	page.wait(`window.was && document.querySelector("#build").value && document.querySelector("#build").value !== window.was`)
+	page.wait(`document.querySelector("#timeline").getAttribute("aria-label").startsWith("Timeline of 1 attempt ")`)
+	require.Equal(t, "timeline", page.eval("document.activeElement.id"))
+
+	page.key("3")
+	page.row("part/b")
+	page.says("#detail .pane", "empty")
+	page.says("#detail .pane", "0 B")
+	page.do(`document.querySelector("#states button").focus()`)
+	page.key(kb.Enter)
+	page.wait(`document.querySelector("#states button").getAttribute("aria-pressed") === "true"`)
+	require.Equal(t, "fresh 3", page.eval("document.activeElement.innerText"))
+	page.key("/")
+	page.wait(`document.activeElement.id === "search"`)
+	page.do(`window.was = document.querySelector("#subtitle").innerText`)
+	p.ufbuild("retry", "part/a", "--yes", "--why", "and again") // the view is filled anew below who types
+	page.wait(`document.querySelector("#subtitle").innerText !== window.was`)
+	page.says("#states", "fresh 3")
+	page.do(`dispatchEvent(new Event("beforeprint"))`)
+	page.says("#printed", "part/a")
+	page.clean()
+}

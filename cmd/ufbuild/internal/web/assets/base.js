@@ -30,7 +30,7 @@ function money(usd, unknown) {
   const text = usd > 0 && usd < 0.00005 ? "<$0.0001" : "$" + (small ? usd.toFixed(4).replace(/0{1,2}$/, "") : usd.toFixed(2));
   return text + (unknown ? "+" : "");
 }
-function bytes(n) {
+function bytes(n = 0) { // the document leaves out what is 0
   if (n < 1024) return n + " B";
   for (const unit of ["KiB", "MiB", "GiB"]) { n /= 1024; if (n < 1024 || unit === "GiB") return n.toFixed(n < 10 ? 1 : 0) + " " + unit; }
 }
@@ -45,6 +45,12 @@ function toast(words, bad) {
   const t = el("div", { class: "toast" + (bad ? " bad" : ""), role: bad ? "alert" : null }, words);
   $("toasts").append(t);
   setTimeout(() => t.remove(), bad ? 12000 : 6000);
+}
+
+// focusOf returns what gives the focus back, once a box was filled anew, to the element with the same data-keep.
+function focusOf(box) {
+  const e = document.activeElement, kept = e && box.contains(e) ? e.dataset.keep : null;
+  return () => { const again = kept && box.querySelector(`[data-keep="${CSS.escape(kept)}"]`); if (again) again.focus({ preventScroll: true }); };
 }
 
 // later gathers calls into one for each frame.
@@ -81,7 +87,7 @@ function setTheme(t) {
 
 // canvasOf keeps a canvas as large as its stage, in device pixels.
 function canvasOf(stage, props, draw) {
-  const canvas = el("canvas", { tabindex: "0", ...props });
+  const canvas = el("canvas", { tabindex: "0", "data-keep": "canvas", ...props });
   const ctx = canvas.getContext("2d", { alpha: false });
   stage.append(canvas);
   const size = { w: 0, h: 0, dpr: 1 };

@@ -34,14 +34,18 @@ function takeDocument(doc) {
   applyFilter();
 }
 
+// instancesOf gives the nodes of a task: what stands for those that are not known yet, or else them.
+function instancesOf(task) {
+  const all = app.byTask.get(task) || [];
+  return all.length > 1 ? all.filter((i) => !app.doc.nodes[i].template) : all;
+}
+
 // The order in which states matter to a person; a task has the first that one of its instances has.
 const stateOrder = ["running", "failed", "waiting", "stale", "paused", "unknown", "cancelled", "skipped", "ran", "fresh", ""];
 function stateOfTask(task) {
   let best = stateOrder.length;
-  for (const i of app.byTask.get(task) || []) {
-    const n = app.doc.nodes[i];
-    if (n.template && (app.byTask.get(task).length > 1)) continue;
-    const at = stateOrder.indexOf(n.state || "");
+  for (const i of instancesOf(task)) {
+    const at = stateOrder.indexOf(app.doc.nodes[i].state || "");
     if (at >= 0 && at < best) best = at;
   }
   return stateOrder[best] || "";

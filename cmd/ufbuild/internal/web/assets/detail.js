@@ -20,7 +20,7 @@ function renderDetail() {
   box.hidden = !node;
   live.unfollow();
   if (!node) return;
-  const a = attemptOf(node), focus = document.activeElement && box.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
+  const a = attemptOf(node), again = focusOf(box);
   box.replaceChildren(el("div", { class: "headline" },
     el("div", { class: "line top" }, el("h2", {}, node.address), node.state && chip(node.state), node.pinned && el("span", { class: "chip plain s-waiting" }, "pinned"), button("×", () => select(-1), { class: "quiet", "aria-label": "Close", "data-keep": "close" })),
     node.description && el("p", { class: "soft", style: { margin: "4px 0 0" } }, node.description),
@@ -38,7 +38,7 @@ function renderDetail() {
     showPane(pane, node, a);
   }
   if (was && app.booted && !$("main").contains(document.activeElement)) box.querySelector("button").focus({ preventScroll: true });
-  if (focus) { const again = box.querySelector(`[data-keep="${CSS.escape(focus)}"]`); if (again) again.focus({ preventScroll: true }); }
+  again();
 }
 
 function attemptButtons(node, a) {
@@ -60,11 +60,8 @@ function showPane(pane, node, a) {
   if (app.pane === "summary") return pane.append(summary(node, a));
   if (app.pane === "log" && a.state === "running" && app.live) return live.follow(pane, node, a);
   pane.append(el("p", { class: "soft" }, "…"));
-  const asked = app.pane, n = a.n, address = node.address;
-  textOf(address, n, asked).then((t) => {
-    if (app.pane !== asked || attemptOf(app.doc.nodes[app.sel] || node) !== a) return;
-    pane.replaceChildren(...textShown(t, asked, `${address}@${n}`, node));
-  }, (err) => pane.replaceChildren(el("p", { class: "message" }, String(err.message || err))));
+  const asked = app.pane, n = a.n, address = node.address; // a pane that shows something else meanwhile is another one
+  textOf(address, n, asked).then((t) => pane.replaceChildren(...textShown(t, asked, `${address}@${n}`, node)), (err) => pane.replaceChildren(el("p", { class: "message" }, String(err.message || err))));
 }
 
 function textShown(t, what, label, node) {
@@ -72,7 +69,7 @@ function textShown(t, what, label, node) {
   if (t.binary) return [el("p", { class: "soft" }, `${bytes(t.size)} that are no text.`)];
   if (!t.text) return [el("p", { class: "soft" }, what === "diff" ? "Nothing changed since the attempt before." : "It is empty.")];
   const bar = el("div", { class: "textbar" }, el("span", { class: "soft" }, bytes(t.size) + (t.cut ? `, of which ${bytes(t.cut)} are left out; ${commandFor(what, label)} prints all` : "")),
-    app.live && what === "diff" && compareWith(node, what), button("Copy", () => navigator.clipboard.writeText(t.text).then(() => toast("Copied."), () => toast("The browser does not let this page copy.", true))));
+    app.live && what === "diff" && compareWith(node), button("Copy", () => navigator.clipboard.writeText(t.text).then(() => toast("Copied."), () => toast("The browser does not let this page copy.", true))));
   return [bar, what === "diff" ? patchShown(t.text) : el("pre", {}, pretty(t.text, what))];
 }
 
@@ -100,7 +97,9 @@ function compareWith(node) {
   const others = node.attempts.filter((x) => x.n !== app.n && x.outputs);
   if (!others.length) return null;
   return el("select", { "aria-label": "Compare with", onchange: async (e) => {
-    const to = app.n, from = e.target.value, pane = document.querySelector("#detail .pane");
+    const to = app.n, from = e.target.value;
+    if (!from) return renderDetail();
+    const pane = document.querySelector("#detail .pane");
     try { const t = await live.get("diff", { address: node.address, from, to }); pane.querySelector("pre, p.same") && pane.querySelector("pre, p.same").replaceWith(t.text ? patchShown(t.text) : el("p", { class: "same soft" }, "The two are the same.")); } catch (err) { toast(err.message, true); }
   } }, el("option", { value: "" }, "compare with…"), others.map((x) => el("option", { value: x.n }, `attempt ${x.n}`)));
 }

@@ -18,7 +18,7 @@ const graphView = {
     this.shot = null;
     this.draw = later(() => this.paint());
     Object.assign(this, canvasOf(stage, { role: "img", "aria-label": `Graph of ${count(d.nodes.length, "task")}. The Tasks view lists the same. Arrow keys move, plus and minus zoom, 0 shows all.`, id: "graph" }, () => { if (!this.moved) this.fit(); this.draw(); }));
-    const by = (name, words) => button(words, () => { this.by = name; this.fit(); app.render(); }, { "aria-pressed": String(this.by === name) });
+    const by = (name, words) => button(words, () => { this.by = name; this.fit(); app.render(); }, { "aria-pressed": String(this.by === name), "data-keep": "by" + name });
     stage.append(this.tip, this.legend(), el("div", { class: "corner", role: "group", "aria-label": "Graph" },
       d.drawings.tasks.boxes.length !== d.drawings.nodes.boxes.length && [by("tasks", "Tasks"), by("nodes", "Instances")],
       button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }), button("Fit", () => { this.fitAll(); this.draw(); })));
@@ -28,7 +28,7 @@ const graphView = {
 
   legend() {
     const of = (g) => button([el("span", { class: "swatch", style: { background: g.color || "" } }), g.label || g.name],
-      () => setFilter({ group: app.filter.group === g.name ? "" : g.name }), { "aria-pressed": String(app.filter.group === g.name) });
+      () => setFilter({ group: app.filter.group === g.name ? "" : g.name }), { "aria-pressed": String(app.filter.group === g.name), "data-keep": "group" + g.name });
     const groups = app.doc.groups || [];
     return groups.length > 0 && el("div", { class: "legend", role: "group", "aria-label": "Groups" }, groups.slice(0, 14).map(of));
   },
@@ -122,7 +122,7 @@ const graphView = {
   },
 
   boxOf(node) { return this.by === "nodes" ? node : this.drawing().boxes.findIndex((b) => b.task === app.doc.nodes[node].task); },
-  nodesOf(i) { return this.by === "nodes" ? [i] : app.byTask.get(this.drawing().boxes[i].task) || []; },
+  nodesOf(i) { return this.by === "nodes" ? [i] : instancesOf(this.drawing().boxes[i].task); },
   stateOf(i) { return this.by === "nodes" ? (app.doc.nodes[i] || {}).state || "" : stateOfTask(this.drawing().boxes[i].task); },
 
   choose(i) {

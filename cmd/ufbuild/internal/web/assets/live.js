@@ -96,12 +96,13 @@ const live = {
   update(change) {
     const doc = app.doc, shown = doc.nodes[app.sel] || { attempts: [] }, address = shown.address;
     const newest = shown.attempts.length > 0 && app.n === shown.attempts[shown.attempts.length - 1].n;
-    const before = app.sel < 0 ? "" : JSON.stringify(doc.nodes[app.sel]);
+    const before = app.sel < 0 ? "" : JSON.stringify(doc.nodes[app.sel]), latest = app.filter.build === (doc.build || "");
     if (change.changed) {
       for (const n of change.changed) doc.nodes[n.at] = n.node;
       delete change.changed;
       takeDocument({ ...change, nodes: doc.nodes, drawings: doc.drawings });
-    } else takeDocument(change);
+    } else { takeDocument(change); app.reshaped = true; }
+    if (latest) app.filter.build = app.doc.build || ""; // who looks at the newest build goes on to the next
     app.sel = app.byAddress.has(address) ? app.byAddress.get(address) : -1;
     const node = app.doc.nodes[app.sel];
     if (node && node.attempts.length && (newest || !shown.attempts.length)) app.n = node.attempts[node.attempts.length - 1].n; // who looks at the newest goes on to the next
@@ -166,7 +167,7 @@ const live = {
 
   undo() {
     const last = (app.doc.rulings || []).find((r) => r.id === app.doc.last);
-    this.form("Undo", [el("p", {}, last ? `Takes back the last decision: ${last.word} of ${last.targets.slice(0, 5).join(", ")} by ${last.who}, ${when(last.when)}. Nothing runs.` : "Takes back the last decision.")], "undo", () => this.post("decide", { verb: "undo", id: last ? last.id : "" }), false);
+    this.form("Undo", [el("p", {}, last ? `Takes back the last decision: ${last.word} of ${last.targets.slice(0, 5).join(", ")}${last.targets.length > 5 ? ` and ${last.targets.length - 5} more` : ""} by ${last.who}, ${when(last.when)}. Nothing runs.` : "Takes back the last decision.")], "undo", () => this.post("decide", { verb: "undo", id: last ? last.id : "" }), false);
   },
 
   // build shows what would run and its price, and builds what was shown.
@@ -196,12 +197,12 @@ const live = {
     if (b) this.form("Cancel the build", [el("p", {}, "Nothing new starts, and what runs is asked to end. What it left is kept, and the next build goes on from there.")], "cancel it", (why) => this.post("order", { build: b.build, want: "cancel", why }));
   },
 
-  async retry(node, alone = false) {
+  async retry(node, alone = false, now = true, reason = "") {
     let p;
     try { p = await this.post("retry/price", { targets: [node.address], alone }); } catch (err) { return toast(err.message, true); }
     const build = el("input", { type: "checkbox", id: "build-now" }), only = el("input", { type: "checkbox", id: "alone" });
-    build.checked = true; only.checked = alone;
-    only.addEventListener("change", () => this.retry(node, only.checked));
+    build.checked = now; only.checked = alone;
+    only.addEventListener("change", () => { only.checked = alone; this.retry(node, !alone, build.checked, $("why").value); }); // the price is another
     const rows = p.nodes.map((n) => el("tr", {}, el("td", { class: "mono" }, n.address), el("td", { class: "soft" }, n.role), el("td", { class: "num" }, n.duration_ms == null && n.cost_usd == null ? "not known" : duration(n.duration_ms || 0)), el("td", { class: "num" }, money(n.cost_usd))));
     this.form(`Retry ${node.address}`, [
       el("p", {}, "Discards these results and runs again. Nothing is lost: undo brings all of it back."),
@@ -209,6 +210,7 @@ const live = {
       el("div", { class: "scroll" }, el("table", {}, el("tbody", {}, rows))),
       el("label", { class: "check" }, only, "this task alone, not its dependents"), el("label", { class: "check" }, build, "build right away"),
     ], "retry", (why) => this.post("retry", { targets: [node.address], alone, why, agreed: p.agreed, build: build.checked }));
+    $("why").value = reason;
   },
 
   // form asks for a reason and a yes.

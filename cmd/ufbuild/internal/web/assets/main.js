@@ -5,22 +5,28 @@ const viewNames = { graph: "Graph", timeline: "Timeline", tasks: "Tasks", cost: 
 
 app.redraw = () => { const v = views[app.view]; if (app.doc && v.draw && v.canvas !== null) v.draw(); };
 
+function renderView() {
+  const main = $("main"), again = focusOf(main);
+  main.replaceChildren();
+  views[app.view].mount(main);
+  main.append(el("div", { class: "printed", id: "printed" }));
+  again();
+}
+
 // render makes the page anew; refresh does so after the document changed, and keeps where the reader is.
 app.render = () => {
   const d = app.doc;
   app.groupColors = Object.fromEntries((d.groups || []).filter((g) => g.color).map((g) => [g.name, g.color]));
-  renderHeader(); renderTabs(); renderFilters();
-  const main = $("main");
-  main.replaceChildren();
-  views[app.view].mount(main);
-  main.append(el("div", { class: "printed", id: "printed" }));
+  renderHeader(); renderTabs(); renderFilters(); renderView();
 };
 app.refresh = later(() => {
   const v = views[app.view], scroll = v.grid && v.grid.scroll, mainScroll = $("main").scrollTop;
   const open = document.activeElement && $("bar").contains(document.activeElement);
-  if (app.view === "graph") { renderHeader(); renderTabs(); if (!open) renderFilters(); return app.redraw(); }
+  const stays = v.canvas && !app.reshaped && (app.view === "graph" || v.renew()); // a canvas that is dragged stays in the page
+  app.reshaped = false;
+  if (stays) { renderHeader(); renderTabs(); if (!open) renderFilters(); return app.redraw(); }
   const held = document.activeElement && document.activeElement.dataset.at;
-  if (open) { renderHeader(); const main = $("main"); main.replaceChildren(); v.mount(main); } else app.render();
+  if (open) { renderHeader(); renderView(); } else app.render();
   if (v.grid && scroll) v.grid.scroll = scroll;
   $("main").scrollTop = mainScroll;
   if (held && v.grid) { v.grid.repaint(); const again = document.querySelector(`.row[data-at="${held}"]`); if (again) again.focus({ preventScroll: true }); }
@@ -43,7 +49,9 @@ function renderHeader() {
   if (total && total.cost_usd) parts.push(money(total.cost_usd, total.cost_unknown));
   $("subtitle").textContent = parts.filter(Boolean).join(" · ");
   const list = [...states].filter(([s]) => s).sort((x, y) => stateOrder.indexOf(x[0]) - stateOrder.indexOf(y[0]));
-  $("states").replaceChildren(...list.map(([s, n]) => button(`${s} ${n}`, () => toggleState(s), { class: "chip s-" + cssName(s), "aria-pressed": String(app.filter.states.has(s)) })));
+  const again = focusOf($("states"));
+  $("states").replaceChildren(...list.map(([s, n]) => button(`${s} ${n}`, () => toggleState(s), { class: "chip s-" + cssName(s), "aria-pressed": String(app.filter.states.has(s)), "data-keep": s })));
+  again();
   $("notes").replaceChildren(...[app.trouble, ...(d.notes || [])].filter(Boolean).map((n) => el("p", { class: "note" }, n)));
   document.title = `${d.campaign} · ufbuild`;
 }
@@ -128,9 +136,9 @@ document.addEventListener("keydown", (e) => {
 // For paper everything stands on one page after the other: what canvases show as pictures, what tables show whole.
 function printPage() {
   const out = $("printed"), was = app.view, picture = (view, h) => {
-    const c = document.createElement("canvas"), size = { w: 1400, h, dpr: 2 }, held = { size: view.size, ctx: view.ctx, at: view.at, canvas: view.canvas, range: view.range };
+    const c = document.createElement("canvas"), size = { w: 1400, h, dpr: 2 }, held = { size: view.size, ctx: view.ctx, at: view.at, canvas: view.canvas, range: view.range, top: view.top, moved: view.moved };
     c.width = size.w * 2; c.height = h * 2;
-    Object.assign(view, { size, ctx: c.getContext("2d"), canvas: c, range: null });
+    Object.assign(view, { size, ctx: c.getContext("2d"), canvas: c, range: null, top: 0 });
     if (view.fit) view.fit();
     app.view = view === graphView ? "graph" : "timeline"; view.paint();
     Object.assign(view, held); app.view = was;
@@ -138,7 +146,8 @@ function printPage() {
   };
   if (!graphView.by) graphView.by = app.doc.nodes.length > 150 ? "tasks" : "nodes";
   const d = graphView.drawing(), source = findingsView.source === null ? (findingsView.sources()[0] || {}).name : findingsView.source;
-  out.replaceChildren(el("section", {}, el("h2", {}, "Graph"), picture(graphView, Math.max(160, Math.min(1400, 1400 * d.height / d.width + 70)))));
+  out.replaceChildren();
+  if (d.boxes.length) out.append(el("section", {}, el("h2", {}, "Graph"), picture(graphView, Math.max(160, Math.min(1400, 1400 * d.height / d.width + 70)))));
   if (app.doc.kind !== "graph" && timelineView.gather().length) out.append(el("section", {}, el("h2", {}, "Timeline"), picture(timelineView, Math.min(1800, 60 + timelineView.lanes * laneHeight))));
   const listed = tasksOf(app.doc), rows = app.doc.nodes.filter((n, i) => app.shown[i] && listed.has(n)).slice(0, 3000);
   out.append(el("section", {}, el("h2", {}, "Tasks"), el("table", {}, el("tbody", {}, rows.map((n) => el("tr", {}, el("td", {}, n.state && chip(n.state)), el("td", { class: "mono" }, n.address), el("td", {}, n.words || ""), el("td", { class: "num" }, duration(n.attempts.filter(inBuild).reduce((s, a) => s + took(a), 0)))))))));

@@ -14,15 +14,27 @@ const timelineView = {
       view.append(el("div", { class: "empty" }, el("h2", {}, "No attempts to show"), el("p", {}, app.filtered || app.filter.build ? "None passes the filters. Choose all builds, or clear the filter." : "Nothing was run yet.")));
       return;
     }
-    view.append(this.critical());
+    view.append(this.path = el("div", {}, this.critical()));
     const stage = el("div", { class: "stage" });
     this.tip = el("div", { class: "tip", hidden: true });
     this.draw = later(() => this.paint());
-    Object.assign(this, canvasOf(stage, { role: "img", id: "timeline", "aria-label": `Timeline of ${count(bars.length, "attempt")} in ${count(this.lanes, "lane")}. Arrow keys move, plus and minus zoom, 0 shows all.` }, () => this.draw()));
+    Object.assign(this, canvasOf(stage, { role: "img", id: "timeline", "aria-label": this.label() }, () => this.draw()));
     stage.append(this.tip, el("div", { class: "corner", role: "group", "aria-label": "Timeline" },
       button("−", () => this.zoom(1 / 1.5), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.5), { "aria-label": "Zoom in" }), button("Fit", () => { this.range = null; this.top = 0; this.draw(); })));
     view.append(stage);
     this.listen();
+  },
+
+  label() { return `Timeline of ${count(this.bars.length, "attempt")} in ${count(this.lanes, "lane")}. Arrow keys move, plus and minus zoom, 0 shows all.`; },
+
+  // renew shows what there is by now and leaves the reader where it is; false: there is nothing to show.
+  renew() {
+    if (!this.gather().length) return false;
+    const h = this.hover;
+    this.hover = h && this.bars.find((b) => b.i === h.i && b.a.n === h.a.n) || null; this.tip.hidden = !this.hover;
+    this.canvas.setAttribute("aria-label", this.label());
+    if (!this.path.contains(document.activeElement)) this.path.replaceChildren(this.critical());
+    return true;
   },
 
   // gather lays the attempts of the build into lanes: each in the first that is free when it starts.

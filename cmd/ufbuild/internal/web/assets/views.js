@@ -76,7 +76,7 @@ const findingsView = {
     }
     if (this.source === null || !(this.source === "" || sources.some((s) => s.name === this.source))) this.source = sources[0].name;
     const rows = all.filter((f) => app.shown[f.node] && (!this.source || this.sourceOf(f) === this.source));
-    const pick = el("select", { "aria-label": "Source of findings", onchange: (e) => { this.source = e.target.value; app.render(); } },
+    const pick = el("select", { "aria-label": "Source of findings", "data-keep": "source", onchange: (e) => { this.source = e.target.value; app.render(); } },
       el("option", { value: "" }, `All lists (${all.length})`), sources.map((s) => el("option", { value: s.name }, `${s.name} (${s.n})`)));
     pick.value = this.source;
     const grades = new Map();
