@@ -11,7 +11,7 @@ import (
 
 // Action is a fully resolved, self-contained description of one execution. The tag of each field
 // says where it counts: `manifest:"in"` changes the key, `manifest:"out"` does not. A test fails when
-// a field has neither, and the table of attributes in the reference is made from these tags.
+// a field has neither, or does not do what its tag says.
 type Action struct {
 	Kind      lang.Kind          `manifest:"in"`  // command or prompt
 	Agent     AgentChoice        `manifest:"in"`  // the first rung; zero for commands
@@ -19,6 +19,7 @@ type Action struct {
 	Prompt    lang.Text          `manifest:"in"`  // rendered, without front matter and without what is appended
 	Vars      string             `manifest:"in"`  // canonical JSON
 	Env       []lang.EnvVar      `manifest:"in"`  // listed variables in order of name
+	TaskEnv   []lang.EnvVar      `manifest:"out"` // those of Env that the task lists, which another rung does not change
 	Sources   []source.File      `manifest:"in"`  // path, digest, exec bit, target of links
 	Inflows   []Inflow           `manifest:"in"`  // what flowed in from dependencies, in order of first use
 	Start     digest.Digest      `manifest:"in"`  // the tree that the workspace starts from; zero for none

@@ -180,7 +180,8 @@ func (a *admission) pop() (id graph.NodeID, rung int, ok bool) {
 	}
 	w := best.remove(at)
 	n := best.rungs[rung]
-	if a.take(n, w.weight, 1); a.proving[n.account] {
+	a.take(n, w.weight, 1)
+	if a.proving[n.account] {
 		a.prover[n.account] = w.id
 	}
 	return w.id, rung, true

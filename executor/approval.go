@@ -70,15 +70,15 @@ func because(why string) string {
 
 // takeAwaiting ends a node whose outputs wait for a person. It holds no slot, and what does not read it
 // goes on.
-func (s *scheduler) takeAwaiting(ctx context.Context, m graph.NodeID) {
-	n := s.nodes[m]
+func (s *scheduler) takeAwaiting(ctx context.Context, id graph.NodeID) {
+	n := s.nodes[id]
 	n.result.Ordinal = n.decision.Attempt.Ordinal
 	n.result.Message = "waits for approval; look and decide with: ufbuild approve " + n.result.Address.String()
 	if s.plan {
 		n.result.Cause = n.result.Address
-		s.done(ctx, m, Awaiting)
+		s.done(ctx, id, Awaiting)
 		return
 	}
-	s.set(m, Awaiting)
+	s.set(id, Awaiting)
 	s.open--
 }

@@ -96,13 +96,16 @@ func pairUp(script []edits.Edit[manifestLine]) []Change {
 func pairHunk(removed, added []manifestLine) []Change {
 	var out []Change
 	used := make([]bool, len(added))
+	left := map[manifestLine][]int{} // places in added by subject, in order: a directory of ten thousand inputs may be renamed
+	for i, a := range added {
+		s := a.subject()
+		left[s] = append(left[s], i)
+	}
 	for _, r := range removed {
 		c := Change{Op: Removed, Section: r.section, Old: r.line, Text: r.text}
-		for i, a := range added {
-			if !used[i] && sameSubject(r, a) {
-				c.Op, c.New, used[i] = Replaced, a.line, true
-				break
-			}
+		if s := r.subject(); len(left[s]) > 0 {
+			i := left[s][0]
+			c.Op, c.New, used[i], left[s] = Replaced, added[i].line, true, left[s][1:]
 		}
 		out = append(out, c)
 	}
@@ -114,14 +117,12 @@ func pairHunk(removed, added []manifestLine) []Change {
 	return out
 }
 
-// sameSubject reports whether an added line replaces a removed one: the same section, and for inputs
-// and variables the same name.
-func sameSubject(a, b manifestLine) bool {
-	if a.section != b.section || a.text != b.text {
-		return false
+// subject is equal for a removed line and an added one that replaces it: the same section, and for inputs, variables and outputs
+// the same name.
+func (l manifestLine) subject() manifestLine {
+	of := manifestLine{section: l.section, text: l.text}
+	if !l.text && (l.section == "input" || l.section == "env" || l.section == "output") {
+		of.line = firstQuoted(l.line)
 	}
-	if a.text || (a.section != "input" && a.section != "env" && a.section != "output") {
-		return true
-	}
-	return firstQuoted(a.line) == firstQuoted(b.line)
+	return of
 }

@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,6 +82,23 @@ func TestDiffManifests(t *testing.T) {
 			require.Equal(t, c.want, DiffManifests(base, a.Manifest(), a.Inflows))
 		})
 	}
+}
+
+// A directory of many inputs that was renamed is told of in a moment: each of them is looked for once.
+func TestManyInputsRenamed(t *testing.T) {
+	const n = 20_000
+	was, is := promptAction(), promptAction()
+	was.Sources, is.Sources = nil, nil
+	for i := range n {
+		was.Sources = append(was.Sources, source.File{Path: fmt.Sprintf("old/%05d", i)})
+		is.Sources = append(is.Sources, source.File{Path: fmt.Sprintf("new/%05d", i)})
+	}
+	begun := time.Now()
+	changes := DiffManifests(was.Manifest(), is.Manifest(), nil)
+	require.Less(t, time.Since(begun), 20*time.Second, "looking for each among all takes minutes")
+	require.Len(t, changes, 2*n)
+	require.Equal(t, Removed, changes[0].Op)
+	require.Equal(t, Added, changes[2*n-1].Op)
 }
 
 func TestReasonNamesWhatChanged(t *testing.T) {

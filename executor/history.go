@@ -2,6 +2,7 @@ package executor
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,8 +81,11 @@ func LiveAttempts(store cache.Store, root string) ([]Live, error) {
 // of dead ones, whose last attempts nobody has recorded as interrupted yet.
 func AttemptsUnderWay(store cache.Store, root string) ([]Live, error) {
 	builds, err := os.ReadDir(store.Workdir())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // nothing runs
+	}
 	if err != nil {
-		return nil, nil // no work directory: nothing runs
+		return nil, fmt.Errorf("read work directory: %w", err)
 	}
 	var out []Live
 	for _, b := range builds {

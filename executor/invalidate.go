@@ -107,7 +107,7 @@ func (v *Invalidator) Cone(targets []graph.NodeID, alone bool) (Invalidation, er
 
 func (v *Invalidator) widen(ids []graph.NodeID, alone bool) []graph.NodeID {
 	if alone {
-		return ids
+		return slices.Clip(ids)
 	}
 	return v.Graph.Cone(ids...)
 }
@@ -267,12 +267,7 @@ func (v *Invalidator) unheard(r journal.Retry) (bool, error) {
 }
 
 func hasDiscard(a *cache.Attempt, id string) bool {
-	for _, d := range a.Discards {
-		if d.ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Discards, func(d cache.Discard) bool { return d.ID == id })
 }
 
 // Undo takes back a retry as a whole, without running anything. Attempts made since stay selectable.

@@ -2,10 +2,11 @@ package executor
 
 import (
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,8 @@ func takeKept(c *cache.Captured) {
 }
 
 // fullPrompt is what the agent gets: the rendered prompt, a section on the declared outputs, and what
-// the contract said of the try before. The sections are recorded with the attempt and are not in the key, so their wording may change.
+// the contract said of the try before. The sections are recorded with the attempt and are not in the key,
+// so their wording may change.
 func (b *Builder) fullPrompt(dec *Decision) string {
 	var messages []string
 	if dec.Feedback != nil {
@@ -164,9 +166,7 @@ func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]st
 			env[n] = v
 		}
 	}
-	for k, v := range driver {
-		env[k] = v
-	}
+	maps.Copy(env, driver)
 	for _, layer := range [][]lang.EnvVar{a.Env, a.Secrets} {
 		for _, e := range layer {
 			env[e.Name] = e.Value.Real
@@ -194,7 +194,7 @@ func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]st
 	for k, v := range env {
 		out = append(out, k+"="+v)
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 
@@ -279,7 +279,7 @@ func (d *Decider) readEnd(adapter string, c cache.Captured) agent.End {
 	return end
 }
 
-// nameOf bounds a name that a program reports: it is kept for ever, and shown.
+// nameSaid bounds a name that a program reports: it is kept for ever, and shown.
 func nameSaid(s string) string { return event.Plain(agent.OneLine(s)) }
 
 // SalvagedUsage reads what an attempt of a dead build used from what is left of it, whichever campaign ran it.
@@ -291,16 +291,22 @@ func (d *Decider) SalvagedUsage(at cache.Attempt, c cache.Captured) cache.Usage 
 // maxLog bounds what is read back of a log to classify it. Programs say how they ended at the end.
 const maxLog = 8 << 20
 
+// logTail is the end of a log, nil when it cannot be read. Of a long one no more than that is ever held.
 func (d *Decider) logTail(log digest.Digest) []byte {
 	if log.IsZero() {
 		return nil
 	}
-	b, err := cache.ReadAll(d.Store, log, -1)
+	r, err := d.Store.Open(log)
 	if err != nil {
 		return nil
 	}
-	if len(b) > maxLog {
-		b = b[len(b)-maxLog:]
+	defer func() { _ = r.Close() }()
+	if _, err := io.CopyN(io.Discard, r, max(log.Size-maxLog, 0)); err != nil {
+		return nil
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil
 	}
 	return b
 }

@@ -21,6 +21,7 @@ var changesOf = map[string]func(*Action){
 	"Prompt":    func(a *Action) { a.Prompt = text("other") },
 	"Vars":      func(a *Action) { a.Vars = `{"a":1}` },
 	"Env":       func(a *Action) { a.Env = a.Env[:1] },
+	"TaskEnv":   func(a *Action) { a.TaskEnv = []lang.EnvVar{{Name: "A", Value: text("1")}} },
 	"Sources":   func(a *Action) { a.Sources[1].Mode = 0o644 },
 	"Inflows":   func(a *Action) { a.Inflows[0].Digest = digest.Of([]byte("z")) },
 	"Start":     func(a *Action) { a.Start = digest.Of([]byte("tree")) },

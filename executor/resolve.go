@@ -1,10 +1,11 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -119,7 +120,7 @@ func newAction(inst *lang.Instance, r *lang.Rendered) *Action {
 	}
 	a.Outputs = outputSpecs(inst)
 	a.addAgent(inst.Profile)
-	a.Env = mergeEnv(inst.Profile, r.Env)
+	a.Env, a.TaskEnv = mergeEnv(inst.Profile, r.Env), r.Env
 	return a
 }
 
@@ -162,7 +163,7 @@ func mergeEnv(p *lang.Profile, task []lang.EnvVar) []lang.EnvVar {
 	for k, v := range merged {
 		out = append(out, lang.EnvVar{Name: k, Value: v})
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	slices.SortFunc(out, func(a, b lang.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -202,14 +203,25 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream, without 
 
 // dropExported leaves out what is exported into directories: it is what tasks made, not what they start from.
 func dropExported(found map[string]source.File, c *lang.Campaign) {
+	dirs := map[string]bool{}
 	for _, t := range c.Tasks {
 		for _, inst := range t.Instances {
 			for _, e := range inst.Exports {
-				dir := path.Clean(e.To) + "/"
-				maps.DeleteFunc(found, func(p string, _ source.File) bool { return strings.HasPrefix(p, dir) })
+				dirs[path.Clean(e.To)] = true
 			}
 		}
 	}
+	if len(dirs) == 0 {
+		return
+	}
+	maps.DeleteFunc(found, func(p string, _ source.File) bool {
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if dirs[dir] {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // notInNames are characters of shell scripts and of mount tokens. A word with one of them is not looked
@@ -276,6 +288,6 @@ func sortedFiles(found map[string]source.File) []source.File {
 	for _, f := range found {
 		out = append(out, f)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	slices.SortFunc(out, func(a, b source.File) int { return cmp.Compare(a.Path, b.Path) })
 	return out
 }

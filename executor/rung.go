@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/source"
@@ -37,7 +36,7 @@ func (d *Decider) onRung(inst *lang.Instance, a *Action) (*Action, error) {
 		return a, nil
 	}
 	lower := *a
-	lower.Env = mergeEnv(p, d.taskEnv(a))
+	lower.Env = mergeEnv(p, a.TaskEnv)
 	lower.PassEnv = inst.PassEnv
 	lower.Remote = inst.RunsOn(p)
 	lower.addAgent(p)
@@ -48,21 +47,6 @@ func (d *Decider) onRung(inst *lang.Instance, a *Action) (*Action, error) {
 	}
 	lower.Sources = sortedFiles(found)
 	return &lower, nil
-}
-
-// taskEnv leaves out of an action's variables those that its first rung brought.
-func (d *Decider) taskEnv(a *Action) []lang.EnvVar {
-	p, ok := d.Campaign.Profile(a.Profile)
-	if !ok {
-		return a.Env
-	}
-	return slices.DeleteFunc(slices.Clone(a.Env), func(e lang.EnvVar) bool {
-		v, ok := p.Env[e.Name]
-		if !ok {
-			v, ok = p.Agent.Env[e.Name]
-		}
-		return ok && v == e.Value.Real
-	})
 }
 
 // adapterOf is the adapter that ran an attempt, whose stream only it can read.

@@ -42,7 +42,7 @@ func (r *Rescue) dropGiven(a *cache.Attempt, c *cache.Captured) error {
 
 // given lists the files that an attempt was given at its root, by path. A manifest that cannot be read names none.
 func (r *Rescue) given(a *cache.Attempt) map[string]cache.Entry {
-	text, err := cache.ReadAll(r.Store, a.Manifest, maxRead)
+	text, err := cache.ReadAll(r.Store, a.Manifest, maxManifest)
 	if err != nil {
 		return nil
 	}

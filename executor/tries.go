@@ -271,17 +271,17 @@ func (s *scheduler) fallsBack(n *nodeState, inst *lang.Instance, at *cache.Attem
 	return false
 }
 
-// maxPause bounds the back-off between two tries.
-const maxPause = 10 * time.Minute
+// maxDoubled bounds what doubling makes of the declared back-off. One that is longer is meant.
+const maxDoubled = 10 * time.Minute
 
 // pause doubles the declared back-off with each try and spreads it by a quarter either way.
 func (s *scheduler) pause(n *nodeState, inst *lang.Instance) time.Duration {
 	d := inst.Retry.Backoff
-	for i := 1; i < n.tries && d < maxPause; i++ {
+	longest := max(d, maxDoubled)
+	for i := 1; i < n.tries && d < longest; i++ {
 		d *= 2
 	}
-	d = min(d, maxPause)
-	return time.Duration(float64(d) * (0.75 + s.b.Jitter()/2))
+	return time.Duration(float64(min(d, longest)) * (0.75 + s.b.Jitter()/2))
 }
 
 // rest waits before the next try without holding a slot. A wait that a person notices is told.
