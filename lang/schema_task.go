@@ -123,7 +123,7 @@ var retrySchema = &Block{
 	Args: []Arg{
 		{Name: "attempts", Type: "number", Phase: PlanTime, Required: true, Doc: "Tries in all, 1 to 20."},
 		{Name: "on", Type: "list(string)", Phase: PlanTime, Default: `["crash", "timeout", "stall", "contract"]`, Doc: "What is tried again.", Values: retryCauses},
-		{Name: "backoff", Type: "duration", Phase: PlanTime, Doc: "Pause before the next try."},
+		{Name: "backoff", Type: "duration", Phase: PlanTime, Doc: "Pause before the next try; doubles with each, up to ten minutes if it is not longer itself."},
 		{Name: "feedback", Type: "bool", Phase: PlanTime, Default: "true", Doc: "Tell the next try what the contract said."},
 	},
 }
