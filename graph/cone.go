@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Cone returns the given nodes and everything their content can reach: dependents through data
 // edges, tolerated ones included. Order and verdict edges carry no staleness and end it. Topological order.
 func (g *Graph) Cone(ids ...NodeID) []NodeID {
@@ -54,28 +56,45 @@ func (g *Graph) reach(ids []NodeID, neighbours func(NodeID, func(NodeID))) []Nod
 	return g.sortTopologically(found)
 }
 
-// Path returns a shortest chain of edges by which from needs to, nil when it does not. The edges
-// are in order, the first one leaves from.
-func (g *Graph) Path(from, to NodeID) []Edge {
+// Path returns a shortest of the chains of edges by which a node of from needs another one of to; nil when there is none.
+// The edges are in order. It looks at each edge once.
+func (g *Graph) Path(from, to []NodeID) []Edge {
+	goal := make([]bool, len(g.nodes))
+	for _, id := range to {
+		goal[id] = true
+	}
 	via := make([]*Edge, len(g.nodes))
-	seen := make([]bool, len(g.nodes))
-	seen[from] = true
-	queue := []NodeID{from}
-	for i := 0; i < len(queue) && !seen[to]; i++ {
-		edges := g.Deps(queue[i])
+	start := make([]NodeID, len(g.nodes)) // 1 + the node of from that a node was reached from; 0: not reached
+	queue := make([]NodeID, 0, len(from))
+	for _, id := range from {
+		if start[id] == 0 {
+			start[id] = id + 1
+			queue = append(queue, id)
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		at := queue[i]
+		edges := g.Deps(at)
 		for j := range edges {
-			if next := edges[j].To; !seen[next] {
-				seen[next], via[next] = true, &edges[j]
+			next := edges[j].To
+			if goal[next] && start[at] != next+1 {
+				return chain(via, &edges[j])
+			}
+			if start[next] == 0 {
+				start[next], via[next] = start[at], &edges[j]
 				queue = append(queue, next)
 			}
 		}
 	}
-	if from == to || !seen[to] {
-		return nil
-	}
+	return nil
+}
+
+// chain follows the edges by which nodes were reached back from the last one.
+func chain(via []*Edge, last *Edge) []Edge {
 	var path []Edge
-	for at := to; at != from; at = via[at].From {
-		path = append([]Edge{*via[at]}, path...)
+	for e := last; e != nil; e = via[e.From] {
+		path = append(path, *e)
 	}
+	slices.Reverse(path)
 	return path
 }

@@ -15,7 +15,12 @@ import (
 // counts as all of them. Nil when nothing produces it.
 func (g *Graph) Producers(file string) []NodeID {
 	file = path.Clean(file)
-	if rest, ok := strings.CutPrefix(file, g.campaign.Out+"/"); ok {
+	switch rest, below := strings.CutPrefix(file, g.campaign.Out+"/"); {
+	case file == ".":
+		return nil // no file, though ** matches it
+	case file == g.campaign.Out:
+		return g.where(func(n *Node) bool { return n.Instance != nil && len(n.Instance.Outputs) > 0 })
+	case below:
 		if ids := g.producersBelowOut(rest); ids != nil {
 			return ids
 		}
@@ -24,7 +29,7 @@ func (g *Graph) Producers(file string) []NodeID {
 }
 
 // producersBelowOut finds the node whose printed address starts the path; an address may hold one
-// slash, so the longest one wins.
+// slash, so the longest one wins. The directory of a task with keys is that of all its instances.
 func (g *Graph) producersBelowOut(rest string) []NodeID {
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '/') {
 		addr, err := lang.ParseAddress(rest[:end])
@@ -41,7 +46,7 @@ func (g *Graph) producersBelowOut(rest string) []NodeID {
 		}
 		return nil
 	}
-	return nil
+	return g.where(func(n *Node) bool { return n.Instance != nil && strings.HasPrefix(n.Address.String(), rest+"/") })
 }
 
 // producesPath reports whether an instance declares an output that is, holds or lies below file.

@@ -145,11 +145,11 @@ func TestConeFollowsContentOnly(t *testing.T) {
 func TestPathIsShortest(t *testing.T) {
 	g := newCamp().task("a").task("b", "a").task("c", "b").task("d", "c", "b").build(t)
 	var hops []string
-	for _, e := range g.Path(id(t, g, "d"), id(t, g, "a")) {
+	for _, e := range g.Path([]NodeID{id(t, g, "d")}, []NodeID{id(t, g, "a")}) {
 		hops = append(hops, fmt.Sprintf("%s>%s", g.Node(e.From).Address, g.Node(e.To).Address))
 	}
 	require.Equal(t, []string{"d>b", "b>a"}, hops)
-	require.Nil(t, g.Path(id(t, g, "a"), id(t, g, "d")))
+	require.Nil(t, g.Path([]NodeID{id(t, g, "a")}, []NodeID{id(t, g, "d")}))
 }
 
 func TestSeriesIsAChainInOneTask(t *testing.T) {
@@ -175,4 +175,21 @@ func TestBuildSurvivesBrokenCampaigns(t *testing.T) {
 	g, _ := Build(b.c)
 	require.Equal(t, []string{"a", "b"}, names(g, g.Order()))
 	require.Empty(t, g.Deps(0))
+}
+
+// TestAPathBetweenManyEndsLooksAtEachEdgeOnce asks for the path between all nodes of a long chain, of which there are 10^10
+// pairs.
+func TestAPathBetweenManyEndsLooksAtEachEdgeOnce(t *testing.T) {
+	const n = 100_000
+	c := layered(n)
+	for i, task := range c.Tasks {
+		task.Refs, task.Instances[0].Needs = nil, nil
+		if i > 0 {
+			task.Instances[0].Needs = []lang.Need{{On: lang.Address{Task: c.Tasks[i-1].Name}, Kind: lang.DataRef}}
+		}
+	}
+	g, _ := Build(c)
+	all := g.Declared()
+	require.Len(t, g.Path(all, all), 1)
+	require.Len(t, g.Path(all[n-1:], all[:1]), n-1)
 }

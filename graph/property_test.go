@@ -59,9 +59,42 @@ func TestRandomGraphs(t *testing.T) {
 		down := reaches(g, start, func(*Edge) bool { return true }, g.Deps, func(e *Edge) NodeID { return e.To })
 		require.ElementsMatch(t, keys(down), g.Closure(start))
 		for id := range g.nodes {
-			path := g.Path(start, NodeID(id))
+			path := g.Path([]NodeID{start}, []NodeID{NodeID(id)})
 			require.Equal(t, down[NodeID(id)] && NodeID(id) != start, path != nil)
 		}
+		if len(g.Cycles()) == 0 {
+			checkPaths(t, g, r)
+		}
+	}
+}
+
+// checkPaths requires that a path between sets is as short as the shortest between two of their nodes.
+func checkPaths(t *testing.T, g *Graph, r *rand.Rand) {
+	t.Helper()
+	some := func() (ids []NodeID) {
+		for range 1 + r.IntN(4) {
+			ids = append(ids, NodeID(r.IntN(g.Len())))
+		}
+		return ids
+	}
+	from, to := some(), some()
+	best := 0
+	for _, a := range from {
+		for _, b := range to {
+			if n := len(g.Path([]NodeID{a}, []NodeID{b})); n > 0 && (best == 0 || n < best) {
+				best = n
+			}
+		}
+	}
+	path := g.Path(from, to)
+	require.Len(t, path, best)
+	for i, e := range path {
+		require.Contains(t, g.Deps(e.From), e)
+		require.True(t, i == 0 || path[i-1].To == e.From)
+	}
+	if best > 0 {
+		require.Contains(t, from, path[0].From)
+		require.Contains(t, to, path[best-1].To)
 	}
 }
 

@@ -46,6 +46,8 @@ func TestSelect(t *testing.T) {
 		{":out/report/docs/a/b.md", []string{"report"}},
 		{":out/strategy/encode/found.json", []string{"strategy/encode"}},
 		{":out/strategy/encode", []string{"strategy/encode"}},
+		{":out/strategy/", []string{"strategy/round-trip", "strategy/encode"}},
+		{":out", []string{"strategy/round-trip", "strategy/encode", "report"}},
 		{":found.json", []string{"strategy/round-trip", "strategy/encode"}},
 		{"@failed", []string{"plan", "goals"}},
 		{"@stale", []string{}},
@@ -77,6 +79,7 @@ func TestUnknownTargetsAreReportedTogetherWithSuggestions(t *testing.T) {
 		"task.pln":                   "task.plan",
 		"report/report.md":           ":out/report/report.md",
 		"nothing-like-it-whatsoever": "",
+		":.":                         "",
 	} {
 		_, err := g.Select([]string{target, "plan", "also-missing-here"}, nil)
 		var unknown *TargetError

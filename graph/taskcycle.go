@@ -13,7 +13,7 @@ import (
 const maxCycleSteps = 4_000_000
 
 // cycles reports one cycle for each set of tasks that need each other: the shortest, starting with
-// its first declared task, every edge with its place (UF3001; UF3002 when a group makes it).
+// its first declared task, every edge with its place (UF3001).
 func (s *taskGraph) cycles() lang.Diagnostics {
 	next := func(id NodeID, i int) (NodeID, bool) {
 		if i < len(s.to[id]) {

@@ -77,10 +77,7 @@ func (v evaluator) evalSet(e setExpr) ([]graph.NodeID, error) {
 	if e.op == '+' {
 		return append(slices.Clone(left), right...), nil
 	}
-	in := make(map[graph.NodeID]bool, len(right))
-	for _, id := range right {
-		in[id] = true
-	}
+	in := setOf(right)
 	drop := e.op == '-'
 	return slices.DeleteFunc(slices.Clone(left), func(id graph.NodeID) bool { return in[id] == drop }), nil
 }
@@ -129,14 +126,7 @@ func (v evaluator) path(e callExpr) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	var best []graph.Edge
-	for _, a := range from {
-		for _, b := range to {
-			if p := v.g.Path(a, b); p != nil && (best == nil || len(p) < len(best)) {
-				best = p
-			}
-		}
-	}
+	best := v.g.Path(from, to)
 	if best == nil {
 		return Result{}, nil
 	}
@@ -149,7 +139,16 @@ func (v evaluator) path(e callExpr) (Result, error) {
 
 // without returns ids less those asked about: deps(x) does not hold x.
 func without(ids, asked []graph.NodeID) []graph.NodeID {
-	return slices.DeleteFunc(ids, func(id graph.NodeID) bool { return slices.Contains(asked, id) })
+	in := setOf(asked)
+	return slices.DeleteFunc(ids, func(id graph.NodeID) bool { return in[id] })
+}
+
+func setOf(ids []graph.NodeID) map[graph.NodeID]bool {
+	in := make(map[graph.NodeID]bool, len(ids))
+	for _, id := range ids {
+		in[id] = true
+	}
+	return in
 }
 
 // IsMistake reports whether err is about the text of the expression.

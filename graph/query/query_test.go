@@ -46,6 +46,7 @@ func TestRun(t *testing.T) {
 		"path(a, c)":                  "a b-1 c",
 		"path(c, a)":                  "",
 		"path(e, a)":                  "",
+		"path(a + d, c)":              "d c",
 		"producer(out/c/c.txt)":       "c",
 		"producer(:out/c/c.txt)":      "c",
 		"producer(nothing)":           "",
