@@ -25,8 +25,11 @@ func (r *Runner) runInplace(ctx context.Context, inv *executor.Invocation, outpu
 	}
 	inv.Enter(event.Materialize)
 	lift, err := r.layInplace(ctx, inv)
+	if errors.Is(err, errStopped) {
+		return r.captured(inv.Dir, ending{exit: -1, stoppedBy: executor.StoppedBy(ctx)}, workspace.Captured{})
+	}
 	if err != nil {
-		return cache.Captured{}, err
+		return cache.Captured{}, idle(err)
 	}
 	end, err := r.run(ctx, inv, inv.Root, output)
 	if err != nil {
@@ -71,7 +74,10 @@ func (r *Runner) skip(path string) bool {
 // ours is a file in .uf below a root that says that we made the directory.
 const ours = "made-by-ufbuild"
 
-// layInplace lays mounts and files into <root>/.uf and returns what lifts them again.
+// errStopped says that an attempt was stopped while another one had the reserved directory.
+var errStopped = errors.New("run task in place: it was stopped before it began")
+
+// layInplace lays mounts and files into <root>/.uf and returns what lifts them again. The error is errStopped when ctx ends first.
 func (r *Runner) layInplace(ctx context.Context, inv *executor.Invocation) (lift func() error, err error) {
 	s := inv.Spec()
 	s.Sources = nil
@@ -84,7 +90,7 @@ func (r *Runner) layInplace(ctx context.Context, inv *executor.Invocation) (lift
 	select {
 	case <-r.inplace:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, errStopped
 	}
 	dir := filepath.Join(inv.Root, workspace.Reserved)
 	if err := r.layReserved(dir, inv.Dir, s); err != nil {

@@ -100,6 +100,35 @@ func TestInplaceCleaned(t *testing.T) {
 	require.Equal(t, "made\n", text(t, store, got.Outputs[0].Digest))
 }
 
+// TestStoppedBeforeTheProgram: an attempt that is stopped while it waits, or while its workspace is made, was stopped; it is no trouble
+// of this machine.
+func TestStoppedBeforeTheProgram(t *testing.T) {
+	r, _ := newRunner(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	<-r.inplace // another one lays
+	waits := invocation(t, "echo made > made")
+	waits.Mode, waits.Files = lang.ModeInplace, []executor.File{{Path: ".uf/p", Mode: 0o644}}
+	git := invocation(t, "echo made > made")
+	git.GitInit = true
+	for _, inv := range []*executor.Invocation{waits, git} {
+		got, err := r.Run(ctx, inv, nil)
+		require.NoError(t, err)
+		require.Equal(t, executor.StoppedBy(ctx), got.StoppedBy)
+		require.NotEmpty(t, got.StoppedBy)
+		require.Equal(t, -1, got.Exit)
+		require.NoFileExists(t, filepath.Join(inv.Root, "made"))
+	}
+	r.inplace <- struct{}{}
+
+	blocked := invocation(t, ":")
+	blocked.Mode, blocked.Files = lang.ModeInplace, []executor.File{{Path: ".uf/p", Mode: 0o644}}
+	require.NoError(t, os.WriteFile(filepath.Join(blocked.Root, ".uf"), nil, 0o600))
+	_, err := r.Run(context.Background(), blocked, nil)
+	var idle *executor.NotStarted
+	require.ErrorAs(t, err, &idle, "no program ran, so nothing has to be kept")
+}
+
 // TestInplaceLeavesNoHalf: what could not be laid is not left in the project.
 func TestInplaceLeavesNoHalf(t *testing.T) {
 	r, _ := newRunner(t)

@@ -124,7 +124,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return cache.Captured{}, idle(translate(err))
 	}
 	if inv.GitInit {
-		if err := initGit(ctx, inv); err != nil {
+		if err := initGit(ctx, inv); err != nil && ctx.Err() == nil { // one that is stopped ends as such, below
 			return cache.Captured{}, idle(err)
 		}
 	}
