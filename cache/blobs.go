@@ -2,8 +2,8 @@ package cache
 
 import "github.com/ufbuild/ufbuild/cache/digest"
 
-// Blobs returns the digests a names: manifest, prompt, feedback, log, outputs, leftovers, what was given and what is kept for the driver, each
-// once, without zeros. The contents of trees are not followed.
+// Blobs returns the digests a names: manifest, prompt, feedback, log, outputs, leftovers, what was given and what is kept for
+// the driver, each once, without zeros. The contents of trees are not followed.
 func (a Attempt) Blobs() []digest.Digest {
 	all := []digest.Digest{a.Manifest, a.Prompt, a.Feedback}
 	if c := a.Captured; c != nil {

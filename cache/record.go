@@ -6,18 +6,18 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 )
 
-// Kinds of records.
+// Kinds of records. Of each attempt there may be several of one kind, in any order; Fold says which counts.
 const (
-	KindStarted  = "started"
-	KindPlaced   = "placed"
-	KindCaptured = "captured"
-	KindEnded    = "ended"
-	KindVerdict  = "verdict"
-	KindDiscard  = "discard"
-	KindRestore  = "restore"
+	KindStarted  = "started"  // with Start
+	KindPlaced   = "placed"   // with Placed: it runs elsewhere
+	KindCaptured = "captured" // with Captured: its process ended, and what it left is stored
+	KindEnded    = "ended"    // with End
+	KindVerdict  = "verdict"  // with Verdict, also of an attempt that ended long ago
+	KindDiscard  = "discard"  // with Discard
+	KindRestore  = "restore"  // with Discard, of which the ID counts
 )
 
-// Start is what is known before the process of an attempt exists.
+// Start is what is known before the process of an attempt exists. The fields are those of Attempt.
 type Start struct {
 	Address   string        `json:"address,omitempty"`
 	Campaign  string        `json:"campaign,omitempty"`

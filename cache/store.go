@@ -76,7 +76,7 @@ func IsMissing(err error) bool { return errors.As(err, new(ErrMissing)) }
 func IsCorrupt(err error) bool { return errors.As(err, new(ErrCorrupt)) }
 
 // ReadAll returns the verified bytes of d. A blob longer than limit bytes is an error and is not read; a limit below 0
-// means no limit.
+// means no limit. Other errors are those of Open.
 func ReadAll(cas CAS, d digest.Digest, limit int64) ([]byte, error) {
 	if limit >= 0 && d.Size > limit {
 		return nil, fmt.Errorf("read blob %s: %d bytes is more than the limit of %d", d, d.Size, limit)
@@ -96,5 +96,5 @@ func ReadAll(cas CAS, d digest.Digest, limit int64) ([]byte, error) {
 // firstBuffer bounds what is allocated on the word of a digest alone; a forged size must not exhaust memory.
 func firstBuffer(size int64) int64 { return min(max(size, 0), 1<<20) + bytes.MinRead }
 
-// PutBytes stores b.
+// PutBytes stores b and returns its digest. The error is that of Put.
 func PutBytes(cas CAS, b []byte) (digest.Digest, error) { return cas.Put(bytes.NewReader(b)) }

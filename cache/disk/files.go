@@ -6,7 +6,8 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 )
 
-// PackFiles returns the paths of the files that hold small blobs, those of other writers included.
+// PackFiles returns the paths of the files that hold small blobs, those of other writers included: who looks at them by stat learns
+// whether any of the blobs may have gone.
 func (s *Store) PackFiles() ([]string, error) {
 	ids, err := listIDs(filepath.Join(s.dir, "pack"), packSuffix)
 	if err != nil {
@@ -19,7 +20,7 @@ func (s *Store) PackFiles() ([]string, error) {
 	return paths, nil
 }
 
-// BlobFile returns the path of a blob that has a file of its own; false for one that lies in a pack.
+// BlobFile returns the path of a blob that has a file of its own, whether it is there or not; false for one that lies in a pack.
 func (s *Store) BlobFile(d digest.Digest) (string, bool) {
 	if d.Size <= smallBlob {
 		return "", false

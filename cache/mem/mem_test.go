@@ -12,10 +12,6 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	cachetest.TestStore(t, func(*testing.T) cache.Store { return mem.New("/work") })
-}
-
-func TestStoreWithHandles(t *testing.T) {
 	cachetest.TestStoreWith(t, cachetest.Hooks{
 		Open:    func(*testing.T) cache.Store { return mem.New("/work") },
 		Again:   func(_ *testing.T, s cache.Store) cache.Store { return s.(*mem.Store).Handle() },

@@ -148,8 +148,8 @@ func ReadFull(fd int, buf []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Reader opens the file at path for whoever copies its bytes. It is opened beneath the root, never
-// through a link that leaves it, and never blocks on a pipe.
+// Reader opens the file at path for whoever copies its bytes, and closes it. It is opened beneath the root, never
+// through a link that leaves it, and never blocks on a pipe, of which it yields nothing.
 func (f *Files) Reader(path string) (io.ReadCloser, error) {
 	if err := f.ready(); err != nil {
 		return nil, err

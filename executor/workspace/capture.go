@@ -44,7 +44,7 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 		return Captured{}, err
 	}
 	// Of a task that ended, a file that it made unreadable is its own affair. What a crash left nobody has seen.
-	if unread := append(c.closed, c.scan.trouble...); salvaging && len(unread) > 0 {
+	if unread := append(c.denied, c.scan.trouble...); salvaging && len(unread) > 0 {
 		return Captured{}, fmt.Errorf("capture %s: it cannot be read", unread[0])
 	}
 	return c.result(), nil
@@ -129,7 +129,7 @@ type capture struct {
 	taken   map[string]bool // paths that are outputs
 	lost    []cache.Entry   // sources that trees changed or deleted
 	known   Known           // nil for nobody
-	closed  []string        // paths whose bytes we may not read
+	denied  []string        // paths whose bytes we may not read
 	out     Captured
 }
 
@@ -224,7 +224,7 @@ func (c *capture) cannotOpen(output, p string, err error) error {
 		c.problem(output, "%s is a link that leads nowhere", p)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.ENXIO):
 		c.problem(output, "%s cannot be read: %v", p, err)
-		c.closed = append(c.closed, p)
+		c.denied = append(c.denied, p)
 	case errors.Is(err, unix.ENAMETOOLONG):
 		c.tooLong(output, p)
 	default:
@@ -330,15 +330,15 @@ func (c *capture) listing(o Output) (cache.Tree, error) {
 	type taken struct {
 		entry            cache.Entry
 		ok               bool
-		problems, closed []string
+		problems, denied []string
 	}
 	all := make([]taken, len(found))
 	err := source.Each(len(found), func(i int) error {
 		one := *c // with lists of its own, so that their order is that of the paths
-		one.out.Problems, one.closed = nil, nil
+		one.out.Problems, one.denied = nil, nil
 		var err error
 		all[i].entry, all[i].ok, err = one.entry(o.Name, found[i])
-		all[i].problems, all[i].closed = one.out.Problems, one.closed
+		all[i].problems, all[i].denied = one.out.Problems, one.denied
 		return err
 	})
 	var tree cache.Tree
@@ -347,7 +347,7 @@ func (c *capture) listing(o Output) (cache.Tree, error) {
 	}
 	for i := range all {
 		c.out.Problems = append(c.out.Problems, all[i].problems...)
-		c.closed = append(c.closed, all[i].closed...)
+		c.denied = append(c.denied, all[i].denied...)
 		if all[i].ok {
 			tree.Entries = append(tree.Entries, all[i].entry)
 			c.taken[found[i].path] = true
