@@ -187,12 +187,18 @@ func (m *merger) carriers(path string) (carriers []carrier, deleted bool) {
 	for _, p := range m.bases {
 		i, ok := slices.BinarySearchFunc(p.tree.Entries, path, func(e cache.Entry, path string) int { return strings.Compare(e.Path, path) })
 		if ok {
-			carriers = append(carriers, carrier{p.from, p.tree.Entries[i], p.own || slices.Contains(p.tree.Changed, path)})
+			carriers = append(carriers, carrier{p.from, p.tree.Entries[i], p.own || among(p.tree.Changed, path)})
 			continue
 		}
-		deleted = deleted || slices.Contains(p.tree.Deleted, path)
+		deleted = deleted || among(p.tree.Deleted, path)
 	}
 	return carriers, deleted
+}
+
+// among reports whether a path is in a list of a stored tree, which is sorted.
+func among(sorted []string, path string) bool {
+	_, ok := slices.BinarySearch(sorted, path)
+	return ok
 }
 
 // distinct keeps the first carrier of each content.
