@@ -28,14 +28,20 @@ func (r *Runner) checkSandbox(inv *executor.Invocation) error {
 	if err != nil {
 		return fmt.Errorf("%w\nhint: %s", err, sandboxHint(inv))
 	}
-	for _, p := range places(inv, inv.Writable) {
-		if _, err := os.Stat(p); err != nil {
-			return fmt.Errorf("make sandbox: %w\nhint: paths of workspace.writable must exist before the task starts", err)
-		}
+	if err := checkPlaces(inv, "workspace.writable", inv.Writable); err != nil {
+		return err
 	}
-	for _, p := range places(inv, inv.Readable) {
+	return checkPlaces(inv, "workspace.readable", inv.Readable)
+}
+
+// checkPlaces says which of the paths that an attribute lists is none that can be opened to a task.
+func checkPlaces(inv *executor.Invocation, attribute string, listed []string) error {
+	for i, p := range places(inv, listed) {
+		if !filepath.IsAbs(p) { // below a home that is nowhere; what it meant here would be something else
+			return fmt.Errorf("make sandbox: %s: the task has no HOME that is an absolute path\nhint: set HOME in env, or write the whole path in %s", listed[i], attribute)
+		}
 		if _, err := os.Stat(p); err != nil {
-			return fmt.Errorf("make sandbox: %w\nhint: paths of workspace.readable must exist before the task starts", err)
+			return fmt.Errorf("make sandbox: %w\nhint: paths of %s must exist before the task starts", err, attribute)
 		}
 	}
 	return nil

@@ -122,6 +122,11 @@ func TestSandboxRefuses(t *testing.T) {
 	require.ErrorContains(t, run(false, "writes"), "hint: ")
 	if sandbox.Check(sandbox.Writes) == nil {
 		require.ErrorContains(t, run(true, "writes", "/nowhere"), "/nowhere")
+		t.Chdir(t.TempDir())
+		require.NoError(t, os.Mkdir("here", 0o700))
+		for _, p := range []string{"~/here", "~"} { // who has no home does not mean the directory that ufbuild was called in
+			require.ErrorContains(t, run(true, "writes", p), p+": the task has no HOME")
+		}
 	}
 	require.NoFileExists(t, ran)
 	require.NoError(t, run(true, "off"))
