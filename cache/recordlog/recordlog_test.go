@@ -45,6 +45,12 @@ func TestAppendIsVisibleAtOnceAndReadable(t *testing.T) {
 	p, err := ReadRecord(w, offset, size, nil)
 	require.NoError(t, err)
 	require.Equal(t, `{"a":1}`, string(p))
+	for _, size := range []int{-1, 0, headLen, size - 2, size + 1, MaxPayload * 2} {
+		_, err := ReadRecord(w, offset, size, nil)
+		require.Error(t, err, "%d bytes", size)
+	}
+	_, err = ReadRecord(w, -1, size, nil)
+	require.Error(t, err)
 	require.NoError(t, w.Sync())
 }
 

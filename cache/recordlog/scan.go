@@ -143,8 +143,12 @@ func (s *scanner) skipLong(record func(int64, int, []byte) error) error {
 }
 
 // ReadRecord returns the payload of the record that Scan found at offset. It reads into buf, which may be nil, or into a new
-// buffer where buf is too small, and the result shares it.
+// buffer where buf is too small, and the result shares it. An offset and a size at which no record is are an error, wherever they
+// come from.
 func ReadRecord(r io.ReaderAt, offset int64, size int, buf []byte) ([]byte, error) {
+	if size <= headLen || size > MaxPayload+headLen+1 {
+		return nil, fmt.Errorf("read record at offset %d: no record has %d bytes", offset, size)
+	}
 	if cap(buf) < size {
 		buf = make([]byte, size)
 	}
