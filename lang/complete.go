@@ -40,6 +40,7 @@ func (c *Campaign) Complete(a Ask) []Candidate {
 	if e == nil {
 		return nil
 	}
+	c = c.whole()
 	in := c.inspector()
 	var found []Candidate
 	in.guarded(func() {
@@ -169,7 +170,7 @@ func (c *Campaign) Declared(root string) []Candidate {
 	if c.eval == nil {
 		return nil
 	}
-	in := c.inspector()
+	in := c.whole().inspector()
 	var found []Candidate
 	in.guarded(func() { found = in.nameCandidates(root) })
 	return found

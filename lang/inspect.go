@@ -61,6 +61,7 @@ func (c *Campaign) Occurrences() []Occurrence {
 	if c.eval == nil {
 		return nil
 	}
+	c = c.whole()
 	in := c.inspector()
 	in.guarded(in.declarations)
 	for _, n := range in.blocks() {

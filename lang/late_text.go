@@ -51,6 +51,21 @@ func (ev *evaluator) lateArgs(d *taskDef) lateArgs {
 	return all
 }
 
+// hasSecrets reports whether a task sets secrets.
+func (d *taskDef) hasSecrets() bool {
+	if d.taskText != nil {
+		return d.settings["secrets"] != nil
+	}
+	return slices.ContainsFunc(d.late, func(a lateArg) bool { return a.name() == "secrets" })
+}
+
+func (a *lateArg) name() string {
+	if a.shared != nil {
+		return a.shared.name
+	}
+	return a.spec.Name
+}
+
 // readLate parses an argument again that was parsed without a word to say.
 func (ev *evaluator) readLate(d *taskDef, a *lateArg) *argument {
 	if a.shared != nil {

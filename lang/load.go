@@ -81,6 +81,7 @@ func (l *loader) loadFiles(names []string, stream int) *loader {
 	if l.stream = l.openStream(names, stream); l.stream != nil {
 		if l.load(names); l.errors == 0 && !l.stream.broken {
 			l.stream = nil
+			l.ev.again = l.again(names)
 			return l
 		}
 		l = newLoader(l.opts, l.c.Root)

@@ -26,6 +26,7 @@ type evaluator struct {
 	jsonTypes map[string]*jsonType // by contract: what its schema closes
 	includes  []includeUse         // in prompts
 	sets      []SetInput           // from the command line
+	again     func() *Campaign     // loads it as a whole; nil where it was loaded so
 }
 
 func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {

@@ -35,7 +35,7 @@ func (c *Campaign) Passed() Passed {
 		}
 		for _, i := range instances {
 			add(names, i.PassEnv)
-			if d.settings["secrets"] != nil && i.late != nil {
+			if i.late != nil && d.hasSecrets() {
 				add(values, c.eval.secretsOf(i))
 			}
 		}
@@ -64,7 +64,7 @@ func (ev *evaluator) secretsOf(i *Instance) []string {
 	r := newRenderer(ev, i, nothing{})
 	func() {
 		defer r.recovered(hcl.Range{})
-		r.secrets(r.late.def.settings["secrets"])
+		r.secrets(ev.lateArgs(r.late.def).secrets)
 	}()
 	var out []string
 	for _, s := range r.out.Secrets {

@@ -206,6 +206,28 @@ func (l *loader) streamTasks(s *taskStream) {
 	}
 }
 
+// whole returns a campaign from which nothing was let go, with the text that this one was loaded from.
+func (c *Campaign) whole() *Campaign {
+	if c.eval.again == nil {
+		return c
+	}
+	return c.eval.again()
+}
+
+// again loads the campaign as a whole, once.
+func (l *loader) again(names []string) func() *Campaign {
+	o, root, src := l.opts, l.c.Root, l.ev.src // and not the loader, which has the types of all that it checked
+	return sync.OnceValue(func() *Campaign {
+		o.Overlay = map[string][]byte{}
+		for _, f := range src.list() {
+			o.Overlay[f.Path] = f.Bytes
+		}
+		w := newLoader(o, root)
+		w.load(names)
+		return w.c
+	})
+}
+
 // comparesTasks reports whether a contract looks at outputs of tasks by their names.
 func comparesTasks(c *Contract) bool {
 	return slices.ContainsFunc(c.operands, func(o operandAt) bool { return o.Task != "" })

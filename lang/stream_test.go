@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +23,19 @@ func TestStreamLoadsAlike(t *testing.T) {
 	require.Greater(t, seen.streamed, 150)
 	require.Greater(t, seen.letGo, 200)
 	require.Greater(t, seen.rendered, 400)
+}
+
+// TestStreamIsAskedEverything proves that the test above asks a campaign all that can be asked: what it does not ask might look for
+// trees that were let go.
+func TestStreamIsAskedEverything(t *testing.T) {
+	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "Outline", "Written", "Origins", "Render"}
+	ofTrees := []string{"Expand", "RunTest"} // asks only what those do, and expand blocks, which are kept
+	ofData := []string{"Source", "Task", "Instance", "Group", "Contract", "Profile", "Pool", "Agent", "Reference", "RemoteNamed", "Unignored"}
+	var all []string
+	for m := range reflect.TypeFor[*Campaign]().Methods() {
+		all = append(all, m.Name)
+	}
+	require.ElementsMatch(t, slices.Concat(asked, ofTrees, ofData), all)
 }
 
 // everyCampaign writes the campaigns that there are in this repository and returns how to load them.
@@ -73,6 +88,15 @@ func (s *likeness) alike(t *testing.T, o Options) {
 	parts, got := loadAs(t, o, 0)
 	require.Equal(t, want, got, o.Dir)
 	require.Equal(t, len(whole.Tasks), len(parts.Tasks), o.Dir)
+	for _, ask := range []func(*Campaign) any{
+		func(c *Campaign) any { return c.Passed() },
+		func(c *Campaign) any { return c.Occurrences() },
+		func(c *Campaign) any { return c.Declared("task") },
+		func(c *Campaign) any { return c.Complete(Ask{Text: []byte("task.x"), At: 5}) },
+		func(c *Campaign) any { return c.PromptTasks("prompts/a.md") },
+	} {
+		require.Equal(t, ask(whole), ask(parts), o.Dir)
+	}
 	before := s.letGo
 	for n, a := range whole.Tasks {
 		b := parts.Tasks[n]
@@ -107,6 +131,7 @@ func plainInstance(i *Instance) Instance {
 
 func (s *likeness) render(t *testing.T, whole, parts *Campaign, a, b *Instance) {
 	require.Equal(t, whole.Outline(a), parts.Outline(b))
+	require.Equal(t, whole.Written(a), parts.Written(b))
 	require.Equal(t, whole.Origins(a), parts.Origins(b))
 	for _, up := range []anyResults{{"ok", true, "[]"}, {"failed", false, "text"}} {
 		up := resultsOf{whole, up}

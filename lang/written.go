@@ -23,17 +23,17 @@ func (c *Campaign) Written(i *Instance) []Written {
 	if i.late == nil {
 		bug("instance %s was not made by Load or Expand", i.Address)
 	}
-	d := i.late.def
+	args, expand := c.eval.lateArgs(i.late.def), i.late.def.expand
 	w := writer{c: c, outliner: outliner{scope: i.late.scope(c.eval)}}
-	if d.body != nil && d.body.name != "prompt" {
-		w.argument(d.body.name, d.body)
+	if args.body != nil && args.body.name != "prompt" {
+		w.argument(args.body.name, args.body)
 	}
-	w.merged("vars", d.vars)
-	w.merged("env", d.env)
-	w.argument("secrets", d.settings["secrets"])
-	w.argument("when", d.settings["when"])
-	w.argument("expand.items", d.expand.arg("items"))
-	w.argument("expand.key", d.expand.arg("key"))
+	w.merged("vars", args.vars)
+	w.merged("env", args.env)
+	w.argument("secrets", args.secrets)
+	w.argument("when", args.when)
+	w.argument("expand.items", expand.arg("items"))
+	w.argument("expand.key", expand.arg("key"))
 	return w.out
 }
 
