@@ -35,8 +35,8 @@ func (a *app) presetFlags(cmd *cobra.Command) error {
 	for _, name := range presettable {
 		presets[name] = a.presetOf(cmd, settings, name)
 	}
-	if presets["fail-fast"].rank == typed && presets["keep-going"].rank == typed {
-		return usageErrorf("--fail-fast and --keep-going are opposites: give one of them")
+	if err := contradiction(presets["fail-fast"], presets["keep-going"]); err != nil {
+		return err
 	}
 	for _, name := range presettable {
 		p := presets[name]
@@ -52,6 +52,22 @@ func (a *app) presetFlags(cmd *cobra.Command) error {
 
 // opposite are the flags that say one thing: the stronger source decides.
 var opposite = map[string]string{"fail-fast": "keep-going", "keep-going": "fail-fast"}
+
+// contradiction refuses a word and its opposite from one source.
+func contradiction(fail, keep preset) error {
+	if fail.rank != keep.rank {
+		return nil
+	}
+	if fail.rank == typed {
+		return usageErrorf("--fail-fast and --keep-going are opposites: give one of them")
+	}
+	one, errOne := strconv.ParseBool(fail.value)
+	other, errOther := strconv.ParseBool(keep.value)
+	if errOne == nil && errOther == nil && one == other {
+		return usageErrorf("%s: fail-fast and keep-going are opposites: set one of them", keep.origin)
+	}
+	return nil
+}
 
 // preset is what a flag gets that was not typed.
 type preset struct {

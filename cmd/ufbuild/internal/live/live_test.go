@@ -160,7 +160,7 @@ func TestViewFits(t *testing.T) {
 				lines := m.View(w, h, at(5000), ui.Terminal{Color: true}.Style())
 				require.LessOrEqual(t, len(lines), h)
 				for _, line := range lines {
-					require.LessOrEqual(t, columns(uncoloured(line)), w, "%dx%d: %q", w, h, line)
+					require.LessOrEqual(t, ui.Columns(uncoloured(line)), w, "%dx%d: %q", w, h, line)
 					require.NotContains(t, line, "\x1b[2J")
 				}
 			}

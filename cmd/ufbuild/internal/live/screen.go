@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/event"
 )
 
@@ -94,7 +95,7 @@ func (s *Screen) frame(above, lines string) error {
 	s.lines, s.drawn = lines, s.drawn[:0]
 	if lines != "" {
 		for line := range strings.SplitSeq(lines, "\n") {
-			s.drawn = append(s.drawn, columns(uncoloured(line)))
+			s.drawn = append(s.drawn, ui.Columns(uncoloured(line)))
 		}
 	}
 	_, err := io.WriteString(s.w, b.String())

@@ -58,10 +58,10 @@ func (v *view) headline() string {
 	if d := m.left(v.now); d > 0 {
 		right += ", about " + ui.Duration(d.Round(time.Second)) + " left"
 	}
-	if columns(left)+2+columns(right) > v.width {
+	if ui.Columns(left)+2+ui.Columns(right) > v.width {
 		return v.style.Bold(cut(left+"  "+right, v.width))
 	}
-	return v.style.Bold(left) + strings.Repeat(" ", v.width-columns(left)-columns(right)) + right
+	return v.style.Bold(left) + strings.Repeat(" ", v.width-ui.Columns(left)-ui.Columns(right)) + right
 }
 
 func (v *view) pauses() []string {
@@ -114,7 +114,7 @@ func (v *view) tasks(room int) []string {
 func (v *view) nameWidth(ts []*task) int {
 	w := 0
 	for _, t := range ts {
-		w = max(w, columns(t.address))
+		w = max(w, ui.Columns(t.address))
 	}
 	return min(w, v.width*2/5)
 }
@@ -142,7 +142,7 @@ func (v *view) row(t *task, name int, open bool) string {
 	if said == "" {
 		said = t.log.last()
 	}
-	room := v.width - columns(head) - 2
+	room := v.width - ui.Columns(head) - 2
 	if room < 4 || said == "" {
 		return cut(head, v.width)
 	}

@@ -41,8 +41,8 @@ func TestTableAlignsWithoutTrailingBlanks(t *testing.T) {
 
 	b.Reset()
 	s := Terminal{Color: true}.Style()
-	require.NoError(t, Table(&b, nil, [][]string{{s.Warn("stale"), "a"}, {s.Dim("fresh"), "b"}, {"é", "c"}}))
-	require.Equal(t, "\x1b[33mstale\x1b[0m  a\n\x1b[2mfresh\x1b[0m  b\né      c\n", b.String(), "colours take no width")
+	require.NoError(t, Table(&b, nil, [][]string{{s.Warn("stale"), "a"}, {s.Dim("fresh"), "b"}, {"é", "c"}, {"e\u0301", "d"}, {"日本", "e"}}))
+	require.Equal(t, "\x1b[33mstale\x1b[0m  a\n\x1b[2mfresh\x1b[0m  b\né      c\ne\u0301      d\n日本   e\n", b.String(), "colours and what joins another character take no width")
 }
 
 func TestALongCellMovesOnlyItsOwnRow(t *testing.T) {

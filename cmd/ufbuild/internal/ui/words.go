@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
+
+	eastasian "golang.org/x/text/width"
 
 	"github.com/ufbuild/ufbuild/executor/event"
 )
@@ -107,7 +109,7 @@ func Wrap(text string, width int) []string {
 		switch {
 		case *last == "":
 			*last = word
-		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+		case Columns(*last)+1+Columns(word) <= width:
 			*last += " " + word
 		default:
 			lines = append(lines, word)
@@ -116,9 +118,33 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// visible counts the characters of a text without what Style puts around it.
+// Columns is how many cells of a terminal a text takes. It holds no control characters.
+func Columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += Cells(r)
+	}
+	return n
+}
+
+// Cells is how many cells of a terminal a character takes.
+func Cells(r rune) int {
+	if r < 0x7F {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch eastasian.LookupRune(r).Kind() {
+	case eastasian.EastAsianWide, eastasian.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// visible counts the cells of a text without what Style puts around it.
 func visible(s string) int {
-	n := utf8.RuneCountInString(s)
+	n := Columns(s)
 	for {
 		_, after, ok := strings.Cut(s, "\x1b[")
 		if !ok {
