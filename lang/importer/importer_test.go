@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -95,6 +96,26 @@ func check(t *testing.T, r *Result) string {
 		fmt.Fprintf(&b, "%s %s %s\n", d.Code, d.Subject, d.Summary)
 	}
 	return b.String()
+}
+
+// TestFrontMatter takes for front matter what the campaign that comes out would: no line of it stays that is refused there.
+func TestFrontMatter(t *testing.T) {
+	topology := []byte("version: 2\nnodes:\n  - id: a\n    prompt: a.md\n    outputs:\n      - path: a.txt\n")
+	for src, want := range map[string]string{
+		"---\nid: x\nfoo: 1\n---\nDo.\n":                  "---\nid: x\n---\nDo.\n",
+		"---\r\nfoo: 1\r\nid: x\r\n---\r\nDo.\r\n---\r\n": "---\nid: x\r\n---\nDo.\r\n---\r\n",
+		"\ufeff---\nfoo: 1\n---\nDo.\n":                   "---\n---\nDo.\n",
+		"---\nfoo: 1\nid: x\n---":                         "---\nid: x\n---\n",
+		"---\n---\nDo.\n---\n":                            "Do.\n---\n",
+		"--- \nDo.\n":                                     "--- \nDo.\n",
+	} {
+		project := fstest.MapFS{"topology.yml": {Data: topology}, "prompts/a.md": {Data: []byte(src)}}
+		r, err := Import(project, "")
+		require.NoError(t, err)
+		at := slices.IndexFunc(r.Files, func(f File) bool { return f.Path == "prompts/a.md" })
+		require.Equal(t, want, string(r.Files[at].Bytes), "%q", src)
+		require.NotContains(t, check(t, r), "UF5004", "%q", src)
+	}
 }
 
 func TestNames(t *testing.T) {

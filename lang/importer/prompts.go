@@ -113,23 +113,23 @@ var escapes = strings.NewReplacer("${", "$${", "%{", "%%{")
 
 func escape(text string) string { return escapes.Replace(text) }
 
+// fenced is front matter with its lines of dashes: what a campaign takes for it, too.
+var fenced = regexp.MustCompile(`\A\x{FEFF}?---\r?\n((?s:.*?\n)??)---(?:\r?\n|\z)`)
+
 // frontMatter writes what a campaign allows of the front matter and returns where the text begins.
 func (r *rewriter) frontMatter(b *strings.Builder) int {
-	body, ok := strings.CutPrefix(r.src, "---\n")
-	if !ok {
+	m := fenced.FindStringSubmatchIndex(r.src)
+	if m == nil {
 		return 0
 	}
-	end := strings.Index("\n"+body, "\n---\n")
-	if end < 0 {
-		return 0
-	}
+	matter := r.src[m[2]:m[3]]
 	var doc map[string]any
-	if err := yaml.Unmarshal([]byte(body[:end]), &doc); err != nil {
+	if err := yaml.Unmarshal([]byte(matter), &doc); err != nil {
 		r.im.lost(r.place(0), "The front matter is not YAML: it is left out.")
-		return len(r.src) - len(body) + end + len("---\n")
+		return m[1]
 	}
-	r.writeFrontMatter(b, body[:end])
-	return len(r.src) - len(body) + end + len("---\n")
+	r.writeFrontMatter(b, matter)
+	return m[1]
 }
 
 // frontFields are what front matter may hold.
