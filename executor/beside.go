@@ -116,5 +116,5 @@ func pathIn(text []byte) string {
 	if i := bytes.IndexAny(text, " \t\r\n\"'`\\:,;()<>|&"); i >= 0 {
 		text = text[:i]
 	}
-	return filepath.Clean(string(text))
+	return filepath.Clean(string(bytes.TrimRight(text, ".!?"))) // a path may end a sentence
 }

@@ -27,6 +27,7 @@ func TestNamedIn(t *testing.T) {
 		"a name without a way":     {"1abcde/ws/a.go", nil},
 		"absolute and relative":    {"cat /s/work/b/1abcde/ws/a.go && ls ../../12abcd2 /1abcde/ws/b.go", both},
 		"in JSON":                  {`{"file_path":"/s/1abcde/ws/a.go","x":"/12abcd2\n"}`, both},
+		"in a sentence":            {"I saw /s/1abcde/ws/a.go. Is it ../12abcd2?", both},
 		"at the end":               {"/12abcd2", both[1:]},
 		"across what is read once": {strings.Repeat("/", nameWindow-4) + "/1abcde/ws/a.go " + strings.Repeat("y", 3*nameWindow) + "/12abcd2", both},
 		"long":                     {"/1abcde/" + strings.Repeat("x", 1000), []naming{{("1abcde/" + strings.Repeat("x", 1000))[:nameMax], one}}},
