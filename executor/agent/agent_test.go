@@ -61,7 +61,7 @@ func FuzzParseUsage(f *testing.F) {
 
 func TestCompose(t *testing.T) {
 	require.Equal(t, "just the prompt", agent.Compose("just the prompt", nil, nil))
-	c := &lang.Contract{Name: "findings", Kind: "json", Empty: "[]"}
+	c := &lang.Contract{Name: "findings", Kind: "json", HasEmpty: true, Empty: "[]"}
 	outs := []lang.Output{{Name: "findings", Path: "findings.json", Contract: c}, {Name: "notes", Path: "n.md", Optional: true}}
 	got := agent.Compose("# Find\nlook around", outs, []string{"contract: a\nb"})
 	require.Contains(t, got, "# Find\nlook around\n\n## Outputs\n")

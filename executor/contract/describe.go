@@ -44,9 +44,7 @@ func describeContract(b *strings.Builder, o lang.Output, c *lang.Contract) {
 	item(b, "Form: %s.", forms[c.Kind])
 	describeSizes(b, c)
 	describeRules(b, c)
-	if c.Empty != "" {
-		item(b, "When there is nothing to report, write exactly `%s`.", c.Empty)
-	}
+	describeEmpty(b, c)
 	if len(c.Validate) > 0 {
 		item(b, "It is also checked by the command `%s`.", strings.Join(c.Validate, " "))
 	}
@@ -59,6 +57,19 @@ func describeContract(b *strings.Builder, o lang.Output, c *lang.Contract) {
 		fmt.Fprintf(b, "- It must be valid under this JSON Schema:\n\n```json\n%s\n```\n", s)
 	} else if len(c.SchemaDoc) > 0 {
 		item(b, "It must be valid under the JSON Schema `%s`.", c.Schema)
+	}
+}
+
+// describeEmpty says what to write when there is nothing to say.
+func describeEmpty(b *strings.Builder, c *lang.Contract) {
+	switch {
+	case !c.HasEmpty:
+	case c.Empty == "":
+		item(b, "When there is nothing to report, leave an empty file.")
+	case strings.ContainsAny(c.Empty, "`\n"):
+		fmt.Fprintf(b, "- When there is nothing to report, write exactly this:\n\n~~~\n%s\n~~~\n", strings.TrimSuffix(c.Empty, "\n"))
+	default:
+		item(b, "When there is nothing to report, write exactly `%s`.", c.Empty)
 	}
 }
 

@@ -17,7 +17,7 @@ func full() lang.Contract {
 		Unique: []string{"$.id"}, Joins: []lang.ContractJoin{{Path: "$.a", To: "task.up.outputs.o:$.b"}},
 		Counts:    []lang.ContractCount{{Path: "$.c", Equals: 3}},
 		Preserves: []lang.ContractPreserve{{From: "task.up.outputs.o", Key: "id", Fields: []string{"t"}}},
-		Approval:  true, Empty: "[]", Validate: []string{"sh", "check.sh"}, Uses: []string{"lib"}, Severity: "warn",
+		Approval:  true, HasEmpty: true, Empty: "[]", Validate: []string{"sh", "check.sh"}, Uses: []string{"lib"}, Severity: "warn",
 	}
 }
 
@@ -137,5 +137,11 @@ func TestDescribe(t *testing.T) {
 	} {
 		require.Contains(t, got, want)
 	}
+	c.Empty = ""
+	require.Contains(t, contract.Describe(lang.Output{Name: "x", Path: "x.jsonl", Contract: &c}), "nothing to report, leave an empty file.")
+	c.Empty = "{\n  \"found\": []\n}\n"
+	require.Contains(t, contract.Describe(lang.Output{Name: "x", Path: "x.json", Contract: &c}), "write exactly this:\n\n~~~\n{\n  \"found\": []\n}\n~~~\n")
+	c.HasEmpty = false
+	require.NotContains(t, contract.Describe(lang.Output{Name: "x", Path: "x.json", Contract: &c}), "nothing to report")
 	require.Contains(t, contract.Describe(lang.Output{Name: "t", Tree: []string{"a/**", "b"}}), "match `a/**`, `b` when you end")
 }

@@ -47,7 +47,8 @@ var Engines = map[string]Engine{
 	},
 }
 
-// jobManifest is what Kubernetes is handed. The engine must not start a second pod: see the promises of the package.
+// jobManifest is what Kubernetes is handed. The engine must not start a second pod: see the promises of the package. The deadline is
+// the pod's, which begins on its node; that of a job would run while it waits for one.
 const jobManifest = `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -55,10 +56,10 @@ metadata:
   annotations: {ufbuild/task: "{task}"}
 spec:
   backoffLimit: 0
-  activeDeadlineSeconds: {seconds}
   ttlSecondsAfterFinished: 86400
   template:
     spec:
+      activeDeadlineSeconds: {seconds}
       restartPolicy: Never
       terminationGracePeriodSeconds: 60
       containers:
