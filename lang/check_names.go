@@ -221,8 +221,8 @@ func (l *loader) unknownReference(root, name string, whole, nameOnly hcl.Range) 
 	d.meant(nameOnly, name, candidates)
 	if root == "local" {
 		d.also(l.decl.locals[s].nameRange, "declared here")
-	} else {
-		d.also(l.decl.kinds[kindOfRoot(root)].byName[s].label, "declared here")
+	} else if n := l.decl.kinds[kindOfRoot(root)].byName[s]; n != nil { // else it was left out of this load
+		d.also(n.label, "declared here")
 	}
 }
 

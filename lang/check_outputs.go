@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/hashicorp/hcl/v2"
 )
 
 // checkLabels checks the names of labelled blocks inside a block, each declared once.
@@ -148,11 +149,11 @@ func inTree(globs []string, p string) bool {
 func (l *loader) checkInputs(d *taskDef, i *Instance) {
 	for n, in := range i.Inputs {
 		a := d.node.all("input")[n].arg("glob")
-		if in.AllowEmpty || a == nil || a.broken || i.Workspace.Mode == ModeInplace {
+		if a == nil || a.broken || i.Workspace.Mode == ModeInplace {
 			continue
 		}
 		for k, g := range in.Globs {
-			if !doublestar.ValidatePattern(g) || !staysBelow(g) || l.matches(g) {
+			if !doublestar.ValidatePattern(g) || !staysBelow(g) || l.directory(g, elementRange(a.expression, k)) || in.AllowEmpty || l.matches(g) {
 				continue
 			}
 			severity := Error
@@ -169,6 +170,19 @@ func (l *loader) checkInputs(d *taskDef, i *Instance) {
 			}
 		}
 	}
+}
+
+// directory reports a glob that names a directory, which is no file.
+func (l *loader) directory(g string, where hcl.Range) bool {
+	if strings.ContainsAny(g, `*?[{\`) {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(l.ev.src.dir, filepath.FromSlash(path.Clean(g))))
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	l.error("UF8102", where, "%s is a directory and no file.", g).hint("Name its files, as in %s/**.", path.Clean(g))
+	return true
 }
 
 // matches reports whether a glob matches a file below the root.

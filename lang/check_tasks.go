@@ -243,8 +243,12 @@ func (l *loader) checkCommand(a *argument, t *typ) {
 		a.broken = true
 		return
 	}
-	if t.shape == tupleShape && len(t.elems) == 0 {
+	switch {
+	case t.shape != tupleShape:
+	case len(t.elems) == 0:
 		l.error("UF7101", a.place, "command is empty.")
+	case t.elems[0].known != cty.NilVal && t.elems[0].known.RawEquals(cty.StringVal("")):
+		l.error("UF7101", elementRange(a.expression, 0), "command names no program: its first element is empty.")
 	}
 	parts := []*typ{elem}
 	if t.shape == tupleShape {

@@ -208,7 +208,7 @@ func (l *loader) checkValidate(n *node, c *Contract) {
 		return
 	}
 	for i, g := range c.Uses {
-		if doublestar.ValidatePattern(g) && staysBelow(g) && !l.matches(g) {
+		if doublestar.ValidatePattern(g) && staysBelow(g) && !l.directory(g, elementRange(a.expression, i)) && !l.matches(g) {
 			l.error("UF8102", elementRange(a.expression, i), "%s matches no file.", g)
 		}
 	}

@@ -178,8 +178,13 @@ func (l *loader) loadAgents() {
 			l.error("UF7001", arg.place, "There is no adapter named %q.", a.Adapter).
 				meantIn(arg.syntax, a.Adapter, adapters).hint("Adapters are %s.", orList(adapters))
 		}
-		if a.Adapter == "exec" && n.arg("command") == nil {
+		switch command := n.arg("command"); {
+		case command == nil && a.Adapter == "exec":
 			l.error("UF1103", n.header, "The argument \"command\" is required: it is the program that exec runs.")
+		case a.Command != nil && len(a.Command) == 0:
+			l.error("UF7101", command.place, "command is empty.")
+		case len(a.Command) > 0 && a.Command[0] == "":
+			l.error("UF7101", elementRange(command.expression, 0), "command names no program: its first element is empty.")
 		}
 		l.c.Agents = append(l.c.Agents, a)
 	}

@@ -71,6 +71,9 @@ func TestRecheckLeavesTheRestToLoad(t *testing.T) {
 	got, ok := edited("campaign.hcl", text+"task \"b\" {\n  comand = [\"true\"]\n}\n")
 	require.True(t, ok)
 	require.Equal(t, "UF1101", got.Diagnostics[0].Code)
+	got, ok = edited("campaign.hcl", text+"task \"b\" {\n  command    = [\"\"]\n  depends_on = [task.aa]\n}\n")
+	require.True(t, ok)
+	require.Equal(t, []string{"UF7101", "UF2002"}, codesOf(got.Diagnostics), "what is near a task that was left out hides nothing")
 }
 
 // BenchmarkRecheck measures what an editor's server waits for before it tells of an edited line, in a campaign of

@@ -215,7 +215,10 @@ func (r *renderer) command(a *argument) {
 			r.out.Argv = append(r.out.Argv, t)
 		}
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		r.error("UFR113", a.place, "command is empty.")
+	case len(r.out.Argv) == n && r.out.Argv[0].Real == "":
+		r.error("UFR113", elementRange(a.expression, 0), "command names no program: its first element is empty.")
 	}
 }

@@ -191,7 +191,7 @@ func constantFrom(text string) (v cty.Value, problem string) {
 	if _, depth := tooDeep([]byte(text), "value"); depth > 0 {
 		return cty.NilVal, "the value is nested too deeply."
 	}
-	x, ds := hclsyntax.ParseExpression([]byte(text), "value", hcl.InitialPos)
+	x, ds := hclsyntax.ParseExpression([]byte(text+"\n"), "value", hcl.InitialPos) // a heredoc ends with its line
 	if ds.HasErrors() {
 		summary, _ := sentence(ds[0])
 		return cty.NilVal, "the value is not a literal of the language: " + summary

@@ -30,9 +30,25 @@ task "modes" {
   loops     = 2
   loop_mode = each.value
 }
+agent "nothing" {
+  adapter = "exec"
+  command = []
+}
+
+agent "empty" {
+  adapter = "claude"
+  command = ["", "--fast"]
+}
+
+task "program" {
+  command = ["", "x"]
+}
 # want UF2103 @ 15:36 "An index is a whole number from 0 up, not -1."
 # want UF2103 @ 15:57 "An index is a whole number from 0 up, not 0.5."
 # want UF2103 @ 15:80 "task.list.all is a list of objects; its index is a number, not a string."
 # want UF2109 @ 19:32 "local.late is a set, which has no order and no index."
 # want UF2104 @ 24:13 "A value of env is a list and cannot be put into text."
 # want UF2110 @ 31:15 "loop_mode is one for all instances of a task, so it may not use each."
+# want UF7101 @ 35:13 "command is empty."
+# want UF7101 @ 40:14 "command names no program: its first element is empty."
+# want UF7101 @ 44:14 "command names no program: its first element is empty."
