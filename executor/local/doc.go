@@ -40,5 +40,5 @@
 //
 // Linux only. A process that needs uninterruptible sleep to end cannot be killed; after a second the
 // attempt ends without it. A program on a file system that does not answer does not start before that does; others start
-// meanwhile.
+// meanwhile, its attempt can be stopped, and should it start after that it is killed.
 package local

@@ -53,6 +53,11 @@ type process struct {
 	stoppedBy string
 	patience  time.Duration // that who stopped it before it had started has with it
 	killer    *time.Timer
+	hung      chan struct{} // closed when it was stopped and still has not started
+}
+
+func newProcess(inv *executor.Invocation) *process {
+	return &process{handle: -1, grace: inv.Grace, marks: marksOf(inv), began: now(), hung: make(chan struct{})}
 }
 
 // run starts the program of inv in dir and returns when it ended and nothing of it lives.
@@ -90,8 +95,15 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	inv.Enter(event.Run)
 	begin := time.Now()
 	limits := limitsOf(inv, path, dir)
-	p, err := r.start(inv, path, dir, limits, stream)
-	stream.started()
+	p := newProcess(inv)
+	defer p.watch(ctx, inv)()
+	err = r.start(p, inv, path, dir, limits, stream)
+	if errors.Is(err, errHung) {
+		stream.finish()
+		end, err := notStarted(log, output, -1, fmt.Sprintf("program %s does not start: its file system does not answer", path))
+		end.stoppedBy, end.duration = p.ending(0).stoppedBy, time.Since(begin)
+		return end, err
+	}
 	if err != nil {
 		stream.finish()
 		exit, why, err := sandbox.StartFailure(path, err)
@@ -100,7 +112,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 		}
 		return notStarted(log, output, exit, why)
 	}
-	end, err := r.wait(ctx, p, inv, stream)
+	end, err := r.wait(p, inv, stream)
 	if err != nil {
 		return end, err
 	}
@@ -130,14 +142,16 @@ func notStarted(log *effect.File, output func([]byte), exit int, why string) (en
 	return ending{exit: exit, problems: []string{why}}, nil
 }
 
-// start spawns the program and makes it known.
-func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandbox.Limits, s *stream) (*process, error) {
+// errHung says that a program was stopped before it had started, which its file system does not let it.
+var errHung = errors.New("the program does not start")
+
+// start spawns the program and makes it known. It closes what the program gets of s. The error is errHung when it was stopped and
+// still does not start; should it ever, it is killed.
+func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, limits *sandbox.Limits, s *stream) error {
 	stdin, err := r.stdin(inv.Stdin)
 	if err != nil {
-		return nil, err
-	}
-	if stdin != r.null {
-		defer stdin.Close()
+		s.started()
+		return err
 	}
 	env := inv.Env
 	if env == nil {
@@ -147,24 +161,52 @@ func (r *Runner) start(inv *executor.Invocation, path, dir string, limits *sandb
 		Dir:   dir,
 		Env:   env,
 		Files: []uintptr{stdin.Fd(), s.child.Fd(), s.child.Fd()},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.handle},
 	}
-	p := &process{handle: -1, grace: inv.Grace, marks: marksOf(inv), began: now()}
-	attr.Sys.PidFD = &p.handle
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
-	var pid int
-	if limits.None() {
-		pid, err = r.starter.forkExec(path, inv.Argv, attr)
-	} else {
-		pid, err = r.startLimited(limits, path, inv.Argv, attr)
+	done := make(chan error, 1)
+	go func() {
+		var pid int
+		var err error
+		if limits.None() {
+			pid, err = r.starter.forkExec(path, inv.Argv, attr)
+		} else {
+			pid, err = r.startLimited(limits, path, inv.Argv, attr)
+		}
+		s.started()
+		if stdin != r.null {
+			stdin.Close()
+		}
+		if err == nil {
+			p.started(pid)
+		}
+		done <- err
+	}()
+	select {
+	case err = <-done:
+	case <-p.hung:
+		go r.endLate(p, done)
+		return errHung
 	}
 	if err != nil {
 		r.setRunning(p, false)
-		return nil, err
 	}
-	p.started(pid)
-	return p, nil
+	return err
+}
+
+// endLate waits for the start of a program that nobody waits for any more, which kills it, and buries what is left.
+func (r *Runner) endLate(p *process, done <-chan error) {
+	err := <-done
+	if err == nil {
+		_ = awaitEnd(int(p.pid.Load()), p.handle) // what cannot be waited for is not there
+		p.end()
+		_, _ = wait4(int(p.pid.Load()), new(syscall.WaitStatus))
+	}
+	r.setRunning(p, false)
+	if err == nil {
+		r.killOrphans(p)
+	}
 }
 
 // startLimited starts a program under limits and returns when they hold and it is executed.
@@ -229,13 +271,21 @@ func (r *Runner) stdin(b []byte) (*os.File, error) {
 	return f, nil
 }
 
-// wait waits for the end of the program and of everything it started.
-func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation, s *stream) (ending, error) {
-	unwatch := context.AfterFunc(ctx, func() { p.stop(executor.StoppedBy(ctx), p.grace) })
-	if inv.Timeout > 0 {
-		t := time.AfterFunc(inv.Timeout, func() { p.stop(stoppedTimeout, p.grace) })
-		defer t.Stop()
+// watch stops the program when ctx ends or its time is over, until unwatch is called.
+func (p *process) watch(ctx context.Context, inv *executor.Invocation) (unwatch func()) {
+	forget := context.AfterFunc(ctx, func() { p.stop(executor.StoppedBy(ctx), p.grace) })
+	if inv.Timeout <= 0 {
+		return func() { forget() }
 	}
+	t := time.AfterFunc(inv.Timeout, func() { p.stop(stoppedTimeout, p.grace) })
+	return func() {
+		forget()
+		t.Stop()
+	}
+}
+
+// wait waits for the end of the program and of everything it started.
+func (r *Runner) wait(p *process, inv *executor.Invocation, s *stream) (ending, error) {
 	if inv.IdleTimeout > 0 {
 		t := time.AfterFunc(inv.IdleTimeout, func() { p.stop(stoppedIdle, p.grace) })
 		defer t.Stop()
@@ -245,7 +295,6 @@ func (r *Runner) wait(ctx context.Context, p *process, inv *executor.Invocation,
 	// The number of the program and of its group stay taken until it is waited for in earnest.
 	pid := int(p.pid.Load())
 	waitErr := awaitEnd(pid, p.handle)
-	unwatch()
 	p.end()
 	unix.Kill(-pid, unix.SIGKILL)
 	var status syscall.WaitStatus
@@ -285,13 +334,29 @@ func (p *process) started(pid int) {
 	defer p.mu.Unlock()
 	p.pid.Store(int64(pid))
 	if p.stoppedBy != "" {
+		p.killer.Stop()
 		p.signal(p.patience)
 	}
 }
 
+// giveUp says that a program which was stopped does not start.
+func (p *process) giveUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pid.Load() != 0 {
+		return
+	}
+	p.patience = 0
+	select {
+	case <-p.hung:
+	default:
+		close(p.hung)
+	}
+}
+
 // stop asks the group to end, and makes it end after the grace period. The first reason stays; a later
-// stop without grace kills. It waits for nothing: one that has not started, which may take as long as a file system does
-// that does not answer, is stopped when it has.
+// stop without grace kills. It waits for nothing: one that has not started is stopped when it has, and given up when it still has
+// not a second after it should have ended.
 func (p *process) stop(why string, grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -301,11 +366,15 @@ func (p *process) stop(why string, grace time.Duration) {
 	if p.stoppedBy == "" {
 		p.stoppedBy = why
 	}
-	if p.pid.Load() == 0 {
-		p.patience = grace
+	if p.pid.Load() != 0 {
+		p.signal(grace)
 		return
 	}
-	p.signal(grace)
+	p.patience = grace
+	if p.killer != nil {
+		p.killer.Stop()
+	}
+	p.killer = time.AfterFunc(grace+drainTime, p.giveUp)
 }
 
 // signal tells the group to end. p.mu is held and the program was not waited for.

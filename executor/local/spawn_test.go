@@ -1,13 +1,18 @@
 package local
 
 import (
+	"context"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor"
 )
 
 // TestAHungStartHoldsUpNobody: a program on a file system that does not answer has a thread for itself after a second.
@@ -33,7 +38,7 @@ func TestAHungStartHoldsUpNobody(t *testing.T) {
 // TestStoppedBeforeItStarted: who stops everything waits for no start, and what starts after that is stopped at once.
 func TestStoppedBeforeItStarted(t *testing.T) {
 	r, _ := newRunner(t)
-	p := &process{handle: -1}
+	p := newProcess(invocation(t, ""))
 	r.setRunning(p, true)
 	p.stop(stoppedTimeout, time.Hour)
 	r.KillAll()
@@ -45,4 +50,44 @@ func TestStoppedBeforeItStarted(t *testing.T) {
 	p.end()
 	r.setRunning(p, false)
 	require.Equal(t, stoppedTimeout, p.ending(0).stoppedBy, "the first reason stays")
+}
+
+// TestHungStartIsGivenUp: a program that does not start ends with its time, and is killed should it start after that.
+func TestHungStartIsGivenUp(t *testing.T) {
+	for name, stop := range map[string]func(*Runner, *executor.Invocation){
+		"its time is over": func(_ *Runner, inv *executor.Invocation) { inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond },
+		"all are killed":   func(r *Runner, inv *executor.Invocation) { time.AfterFunc(5*time.Millisecond, r.KillAll) },
+		"it reads and says": func(_ *Runner, inv *executor.Invocation) {
+			inv.Timeout, inv.Stdin, inv.Mask = time.Millisecond, []byte("x"), []string{"secret"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, store := newRunner(t)
+			hang := make(chan struct{})
+			effect.Intercept(func(e effect.Effect) *effect.Fault {
+				if e.Op == effect.OpStart {
+					return &effect.Fault{Die: func() { <-hang }} // and goes on, once somebody answers
+				}
+				return nil
+			})
+			t.Cleanup(func() { effect.Intercept(nil) })
+			inv := invocation(t, "trap '' INT; sleep 0.3; echo ran > ran")
+			stop(r, inv)
+			got, err := r.Run(context.Background(), inv, nil)
+			require.NoError(t, err)
+			require.Equal(t, -1, got.Exit)
+			require.Contains(t, []string{stoppedTimeout, stoppedCancel}, got.StoppedBy)
+			require.Len(t, got.Problems, 1)
+			require.Contains(t, got.Problems[0], "sh does not start")
+			require.Equal(t, "ufbuild: "+got.Problems[0]+"\n", text(t, store, got.Log))
+			close(hang)
+			require.Eventually(t, func() bool {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				return len(r.running) == 0
+			}, 10*time.Second, time.Millisecond)
+			require.NoFileExists(t, filepath.Join(inv.Dir, "ws/ran"))
+			effect.Intercept(nil)
+		})
+	}
 }
