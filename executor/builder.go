@@ -46,6 +46,8 @@ type Builder struct {
 	Jitter   func() float64                         // in [0,1), spreads tries
 	Only     map[graph.NodeID]map[lang.Address]bool // of a template node: the instances that are wanted; none: all
 	Scope    *Scope                                 // which nodes may start; nil: all that are wanted
+	Settled  map[graph.NodeID]Settled               // nodes that are not decided: it is known that they are fresh
+	Beyond   int                                    // wanted nodes that are not in Graph, all of them fresh
 	Jobs     int                                    // parallel attempts, at least 1
 	FailFast bool                                   // start nothing new after a failure
 	Unpaid   string                                 // why no prompt is started; "": they are
@@ -84,6 +86,7 @@ type Summary struct {
 	Counts   map[State]int
 	Stopped  bool       // by a signal or a cancelled context
 	Unclean  []Trespass // what was written where no task had to write
+	Unsound  error      // a settled node is not what it was said to be: all has to be decided
 	Duration time.Duration
 }
 

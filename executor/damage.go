@@ -269,6 +269,10 @@ func (s *scheduler) takeBack(ctx context.Context, id graph.NodeID, err error) bo
 	if !damaged(err) || s.halted != "" || n.damaged >= maxDamaged {
 		return false
 	}
+	if s.restsOnSettled(id) {
+		s.giveUpSettled(ctx, id, err)
+		return true
+	}
 	n.damaged++
 	n.result.Outcome, n.result.Message, n.result.Reason = "", "", Reason{}
 	s.emit(event.Event{Kind: event.Notice, Address: n.result.Address.String(), Text: "decided again: " + err.Error()})

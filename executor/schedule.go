@@ -56,6 +56,7 @@ type scheduler struct {
 	halted   string // why nothing new starts; "" while it may
 	haltAs   State  // what becomes of what may not start
 	begun    time.Time
+	unsound  error // see Summary.Unsound
 }
 
 type question struct {
@@ -108,11 +109,12 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 // run is the whole of a build.
 func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, error) {
 	s.want(targets)
-	s.emit(event.Event{Kind: event.BuildStarted, Total: len(s.order)})
+	s.emit(event.Event{Kind: event.BuildStarted, Total: len(s.order) + s.b.Beyond})
 	s.loadPauses()
 	for range s.b.deciders() {
 		go s.decideAll(ctx)
 	}
+	s.settle(ctx)
 	for _, id := range s.order {
 		if s.nodes[id].state == Waiting && s.nodes[id].waiting == 0 {
 			s.ready(ctx, id)
@@ -472,11 +474,16 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 
 // leftBy is what a succeeded attempt hands to readers.
 func leftBy(a *Action, at cache.Attempt) left {
-	l := left{done: true, ok: true, status: string(at.Outcome), inherited: !a.Start.IsZero() || at.Captured != nil && !at.Captured.Given.IsZero()}
+	return leftOf(a.Outputs, at, !a.Start.IsZero())
+}
+
+// leftOf is leftBy for an attempt at these outputs; inherited says that it started from other trees.
+func leftOf(specs []OutputSpec, at cache.Attempt, inherited bool) left {
+	l := left{done: true, ok: true, status: string(at.Outcome), inherited: inherited || at.Captured != nil && !at.Captured.Given.IsZero()}
 	if l.status == "" || at.Outcome == cache.Rejected || at.Outcome == cache.OverBudget {
 		l.status = string(cache.OK)
 	}
-	for _, o := range a.Outputs {
+	for _, o := range specs {
 		l.outputs = append(l.outputs, outputNamed(at.Captured.Outputs, o.Name))
 		if o.Path != "" {
 			continue
@@ -519,7 +526,7 @@ func (s *scheduler) tellDone(id graph.NodeID, to State) {
 	s.emit(event.Event{
 		Kind: event.NodeDone, Address: n.result.Address.String(), State: to.String(), Outcome: string(n.result.Outcome),
 		Message: n.result.Message, Duration: n.result.Duration, Ordinal: n.result.Ordinal, Reason: n.result.Reason.String(),
-		Total: len(s.order) - s.expanded,
+		Total: len(s.order) - s.expanded + s.b.Beyond,
 	})
 }
 
@@ -625,13 +632,15 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 			n.result.Message = s.whyShort(id)
 		}
 		r := &s.nodes[id].result
+		r.Inherited = s.nodes[id].left.inherited
 		if r.State == Unwanted || r.State == Expanded {
 			continue
 		}
 		sum.Nodes = append(sum.Nodes, r)
 		sum.Counts[r.State]++
 	}
-	sum.Total = len(sum.Nodes)
+	sum.Counts[IsFresh] += s.b.Beyond
+	sum.Total, sum.Unsound = len(sum.Nodes)+s.b.Beyond, s.unsound
 	s.putBack()
 	sum.Unclean = s.unclean()
 	s.emit(event.Event{Kind: event.BuildEnded, Counts: sum.countNames(), Total: sum.Total, Duration: sum.Duration})

@@ -93,30 +93,31 @@ func newNodeStates(n int) []*nodeState {
 
 // NodeResult is what a build or plan says of one node.
 type NodeResult struct {
-	Address  lang.Address
-	State    State
-	Reason   Reason        // why it ran or would run; Unknown: what speaks for a run whatever Cause leaves
-	Key      cache.Key     // zero while unknown
-	From     *cache.Key    // IsFresh: the attempt's own key, where a person chose one of another key; else nil
-	Manifest []byte        // plan only: what the key is the digest of
-	Inflows  []Inflow      // plan only: what in1, in2, … of the manifest are
-	Compared []Compared    // plan only: what contracts compare with
-	Ordinal  int           // of the attempt that it reads, or that failed
-	Outcome  cache.Outcome // of the attempt made in this build
-	Message  string        // for people: why it failed or was skipped
-	Cause    lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
-	Through  *lang.Address // Unknown: the dependency through which it waits for Cause; nil when it is Cause
-	Withheld bool          // Skipped because of when = false
-	Unpaid   bool          // Paused because a ceiling is reached, so that only a higher one lets another build go on
-	World    bool          // Failed because of this machine: nothing was begun, or what it left is kept and not stored yet
-	LeftOut  bool          // Skipped because the scope of the build leaves it out, or Cause, which it needs
-	Found    bool          // IsFresh by an attempt that this campaign had not selected
-	Restored bool          // IsFresh, and outputs were or would be put in place
-	Differ   []string      // paths that were missing or edited
-	Where    *cache.From   // IsFresh by an attempt that another machine made; nil for those made here
-	Warnings []string
-	Duration time.Duration // of the attempts made in this build
-	Diags    lang.Diagnostics
+	Address   lang.Address
+	State     State
+	Reason    Reason        // why it ran or would run; Unknown: what speaks for a run whatever Cause leaves
+	Key       cache.Key     // zero while unknown
+	From      *cache.Key    // IsFresh: the attempt's own key, where a person chose one of another key; else nil
+	Manifest  []byte        // plan only: what the key is the digest of
+	Inflows   []Inflow      // plan only: what in1, in2, … of the manifest are
+	Compared  []Compared    // plan only: what contracts compare with
+	Ordinal   int           // of the attempt that it reads, or that failed
+	Outcome   cache.Outcome // of the attempt made in this build
+	Message   string        // for people: why it failed or was skipped
+	Cause     lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
+	Through   *lang.Address // Unknown: the dependency through which it waits for Cause; nil when it is Cause
+	Withheld  bool          // Skipped because of when = false
+	Unpaid    bool          // Paused because a ceiling is reached, so that only a higher one lets another build go on
+	World     bool          // Failed because of this machine: nothing was begun, or what it left is kept and not stored yet
+	Inherited bool          // of one that is fresh or ran: its trees record what they changed of others
+	LeftOut   bool          // Skipped because the scope of the build leaves it out, or Cause, which it needs
+	Found     bool          // IsFresh by an attempt that this campaign had not selected
+	Restored  bool          // IsFresh, and outputs were or would be put in place
+	Differ    []string      // paths that were missing or edited
+	Where     *cache.From   // IsFresh by an attempt that another machine made; nil for those made here
+	Warnings  []string
+	Duration  time.Duration // of the attempts made in this build
+	Diags     lang.Diagnostics
 }
 
 // set is the only place where a node's state changes.

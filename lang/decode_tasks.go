@@ -73,8 +73,10 @@ func (l *loader) loadTasks() {
 		l.taskPrompts(d)
 	}
 	for _, d := range l.ev.order {
-		l.checkRunTime(d)
-		l.linkTask(d)
+		if !l.outlined(d) {
+			l.checkRunTime(d)
+			l.linkTask(d)
+		}
 	}
 }
 
@@ -85,8 +87,10 @@ func (l *loader) readTask(d *taskDef) {
 	for _, o := range d.outputs {
 		l.directReference(o.arg("contract"), "contract")
 	}
-	l.checkTaskNames(d)
-	l.readDependencies(d)
+	if !l.outlined(d) {
+		l.checkTaskNames(d)
+		l.readDependencies(d)
+	}
 }
 
 // join adds a member. Members are in the order of their names: where blocks stand and in which file must

@@ -17,6 +17,8 @@ type loader struct {
 	ev    *evaluator
 	decl  *declarations
 	typer *taskTypes
+	slice *Slice        // what is looked at; nil for all
+	parts []*parsedFile // of that
 
 	stream *taskStream // of a large campaign, while it is loaded
 
@@ -93,9 +95,12 @@ func (l *loader) loadFiles(names []string, stream int) *loader {
 // load runs the steps of the language page in order; each reports all it finds and goes on.
 func (l *loader) load(names []string) {
 	defer l.recovered(hcl.Range{})
-	if l.stream != nil {
+	switch {
+	case l.stream != nil:
 		l.declareStream(l.stream)
-	} else {
+	case l.slice != nil:
+		l.declare(l.parts)
+	default:
 		l.declare(parseFiles(l.ev.src, names, l.opts.AllErrors))
 	}
 	l.loadCampaignLiterals()

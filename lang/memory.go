@@ -107,6 +107,14 @@ func (m *Memory) keepReaders(ev *evaluator) {
 	if m == nil {
 		return
 	}
+	readers := ev.promptReaders()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.readers = readers
+}
+
+// promptReaders are the tasks by the prompt files that they use, by themselves or through include.
+func (ev *evaluator) promptReaders() map[string][]string {
 	readers := map[string][]string{}
 	add := func(file, task string) {
 		if !slices.Contains(readers[file], task) {
@@ -123,9 +131,7 @@ func (m *Memory) keepReaders(ev *evaluator) {
 			add(u.file, task)
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.readers = readers
+	return readers
 }
 
 // takeSyntax takes over what was found in the blocks of one file.

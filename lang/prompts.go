@@ -30,7 +30,7 @@ func promptKey(p string, verbatim bool) string {
 
 // taskPrompts finds the prompt file of every instance of a task, parses each once for all tasks and checks its names for this one.
 func (l *loader) taskPrompts(d *taskDef) {
-	if d.body == nil || d.body.name != "prompt" {
+	if d.body == nil || d.body.name != "prompt" || l.outlined(d) {
 		return
 	}
 	verbatim := !l.wantBool(l.campaignScope(), l.literalSetting(d, "template"), true)

@@ -170,15 +170,32 @@ A build can be killed at any moment: the next one goes on where it was.`,
 }
 
 // runBuild is a whole build: lock, rescue what a dead build left, bring up to date, report.
-func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (selection, error)) (err error) {
+func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (selection, error)) error {
+	if f.stamp && !f.listened() { // who listens wants to be told, whatever is unchanged
+		if s := a.openSlice(f.targets, writing); s != nil {
+			err := a.runBuildIn(s, verb, f, func(s *session) (selection, error) { return selection{ids: s.slice.ids}, nil })
+			if !errors.Is(err, errUnsound) {
+				return err
+			}
+		}
+	}
 	s, err := a.openSession(writing)
 	if err != nil {
 		return err
 	}
+	return a.runBuildIn(s, verb, f, targets)
+}
+
+// runBuildIn is a build in a session, which it closes. It ends with errUnsound when the session looks at a slice that turns out not
+// to be enough; what was done until then stays done.
+func (a *app) runBuildIn(s *session, verb string, f buildFlags, targets func(*session) (selection, error)) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	build := newID(time.Now())
 	if err := s.hold(build, verb, f.wait); err != nil {
 		return err
+	}
+	if s.slice != nil && !s.slice.stands() {
+		return errUnsound // another build has just ended
 	}
 	sel, err := targets(s)
 	if err != nil {
@@ -241,6 +258,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		return err
 	}
 	b.OnBlob = s.observeBlob
+	s.equip(b)
 	sum, err := b.Run(a.context(), s.aim(b, sel))
 	s.sendRest(b)
 	a.warn(reports.close()) // the terminal is needed for the result
@@ -248,6 +266,10 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		a.warn(reports.summary.write(&sum, spent))
 	}
 	s.graph = sum.Graph
+	if err == nil && sum.Unsound != nil {
+		return errUnsound
+	}
+	a.warn(s.accountBeyond(b))
 	if idle(&sum) {
 		accounts.Forget()
 	}
@@ -256,7 +278,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		return err
 	}
 	a.warn(s.closeAccount(accounts, b, &sum, spent))
-	if f.stamp && !f.listened() { // who listens wants to be told, whatever is unchanged
+	if f.stamp && !f.listened() {
 		s.leaveStamp(f.targets, &sum)
 	}
 	if f.ended != nil {

@@ -54,16 +54,29 @@ func (a *app) runPlan(targets []string, p pick, r remoteFlags, detailed bool, us
 	if !p.narrows() && a.answerUnchanged(targets, reading) {
 		return nil
 	}
+	if !p.narrows() {
+		if s := a.openSlice(targets, reading); s != nil {
+			err := a.runPlanIn(s, selection{ids: s.slice.ids}, r, detailed, usd)
+			if !errors.Is(err, errUnsound) {
+				return err
+			}
+		}
+	}
 	s, err := a.openSession(reading)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.close() }()
-	s.limit(usd)
 	sel, err := s.selectOnly(targets, p)
 	if err != nil {
-		return err
+		return errors.Join(err, s.close())
 	}
+	return a.runPlanIn(s, sel, r, detailed, usd)
+}
+
+// runPlanIn plans in a session, which it closes.
+func (a *app) runPlanIn(s *session, sel selection, r remoteFlags, detailed bool, usd float64) error {
+	defer func() { _ = s.close() }()
+	s.limit(usd)
 	use := tiered.Options{Read: true, Virtual: true, Say: func(text string) { fmt.Fprintln(a.err, text) }, Tell: func(text string) { a.warn(errors.New(text)) }}
 	if err := s.reachRemote(&r, "", use); err != nil {
 		return err
@@ -132,7 +145,11 @@ func (s *session) planAimed(sel selection) (executor.Summary, error) {
 		d.Shared = s.shared
 	}
 	b := &executor.Builder{Decider: d, Graph: s.base, Sink: event.Discard, Jobs: 1, After: time.After}
+	s.equip(b)
 	sum, err := b.Plan(s.app.context(), s.aim(b, sel))
+	if err == nil && sum.Unsound != nil {
+		err = errUnsound
+	}
 	if err != nil {
 		return sum, err
 	}

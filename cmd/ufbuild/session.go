@@ -37,6 +37,7 @@ type session struct {
 	sumsFile      string        // where they are kept
 	remoteAddress string        // of --remote; "" without
 	versions      agentVersions
+	slice         *slice       // the part of the campaign that is looked at; nil for all
 	base          *graph.Graph // before any expansion; graph in loaded has the instances
 	view          *journal.View
 	files         *source.Files
@@ -78,6 +79,11 @@ func (a *app) openSession(how access) (*session, error) {
 	if files == nil {
 		files = openFiles(l.campaign.Root)
 	}
+	return a.sessionOf(l, files, how, executor.OwnFiles(l.campaign))
+}
+
+// sessionOf opens what belongs to a campaign.
+func (a *app) sessionOf(l *loaded, files *source.Files, how access, own map[string]bool) (*session, error) {
 	dir, err := a.storeDir(l)
 	if err != nil {
 		return nil, err
@@ -86,7 +92,7 @@ func (a *app) openSession(how access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{loaded: l, app: a, store: store, own: executor.OwnFiles(l.campaign)}
+	s := &session{loaded: l, app: a, store: store, own: own}
 	s.files, s.times = files, openTimes(l.campaign.Root)
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
@@ -197,6 +203,9 @@ func (s *session) close() error {
 	return err
 }
 
+// halfWritten begin the names of files of campaign state that are being written.
+var halfWritten = []string{".stat-", ".fresh-", ".times-", ".order-", ".compiled-"}
+
 // sweep removes what a killed build left half written. The session holds the campaign, so nobody writes it
 // now.
 func (s *session) sweep() error {
@@ -206,7 +215,7 @@ func (s *session) sweep() error {
 		return fmt.Errorf("read campaign state: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".stat-") || strings.HasPrefix(e.Name(), ".fresh-") || strings.HasPrefix(e.Name(), ".times-") || strings.HasPrefix(e.Name(), ".order-") {
+		if slices.ContainsFunc(halfWritten, func(p string) bool { return strings.HasPrefix(e.Name(), p) }) {
 			s.app.warn(effect.Remove(filepath.Join(dir, e.Name())))
 		}
 	}

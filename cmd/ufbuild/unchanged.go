@@ -159,10 +159,14 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	if !ok || err != nil {
 		return
 	}
+	if s.slice != nil {
+		seen = s.slice.seenToo(seen)
+	}
 	st := &stamp.Stamp{
 		Question: stamp.Question(s.app.question(s.store.Dir(), targets)), Store: s.store.Dir(), Position: end,
 		Invocation: s.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
 	}
+	s.leaveCompiled(st, sum) // before the stamp, so that a stamp never goes with an older one
 	s.app.warn(stamp.Save(first.StampPath(s.campaign.Root), st))
 }
 

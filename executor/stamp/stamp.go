@@ -42,6 +42,11 @@ func Decode(b []byte) (*Kept, error) { return kept.Decode(b) }
 // bytes are the same it remembers how they look now, for [Renew].
 func Holds(k *Kept, root string) bool { return k.Holds(root, Read) }
 
+// Differing is [kept.Kept.Differing], with digests.
+func Differing(k *Kept, root string, limit int) ([]string, bool) {
+	return k.Differing(root, Read, limit)
+}
+
 // Save writes the stamp at path, which has a directory, unless the file says it already or something that was seen is too young to be
 // trusted: as young as the stamp itself, it may change once more within the same tick of the clock
 // that stamps files.

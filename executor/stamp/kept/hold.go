@@ -3,6 +3,7 @@ package kept
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ufbuild/ufbuild/cache/raw"
 )
@@ -25,13 +26,18 @@ type Read func(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, 
 
 // Holds reports whether everything that was seen below root is still as it was. Files that were touched it reads; when their bytes
 // are the same it remembers how they look now. Without read, nil, one that was touched is enough for a no.
-func (k *Kept) Holds(root string, read Read) bool {
+func (k *Kept) Holds(root string, read Read) bool { return k.compare(root, looker{kept: k, read: read}) }
+
+// compare looks at every row as l does. It reports whether all of them hold, or l goes on whatever differs.
+func (k *Kept) compare(root string, l looker) bool {
 	fd, err := raw.OpenDir(raw.Here, root)
 	if err != nil {
 		return false
 	}
 	defer raw.Close(fd)
-	mine, other := looker{kept: k, read: read, root: fd, held: -1}, looker{kept: k, read: read, root: fd, held: -1}
+	var stop atomic.Bool
+	l.root, l.held, l.stop = fd, -1, &stop
+	mine, other := l, l
 	half := k.Len()
 	if half >= spreadFrom && runtime.GOMAXPROCS(0) > 1 {
 		half /= 2 // stat is bound by the kernel; more threads do not help
@@ -43,7 +49,7 @@ func (k *Kept) Holds(root string, read Read) bool {
 	mine.rows(0, half) // here: another thread takes longer to wake than a small stamp to compare
 	wg.Wait()
 	k.renewed = k.renewed || mine.touched || other.touched
-	return !mine.differs && !other.differs
+	return !stop.Load()
 }
 
 // looker compares a part of the table with what is there now.
@@ -55,12 +61,22 @@ type looker struct {
 	held    int    // its handle, -1 for none
 	buf     []byte // for files that are read
 	touched bool
-	differs bool
+	stop    *atomic.Bool // set when a row differs: what another thread finds does not matter any more
+
+	below string                 // rows whose path begins otherwise are left out
+	found func(path string) bool // is told of what differs, from any thread, and says whether to go on; nil: no
 }
 
 func (l *looker) rows(from, to int) {
-	for i := from; i < to && !l.differs; i++ {
-		l.differs = !l.look(i, to)
+	for i := from; i < to && !l.stop.Load(); i++ {
+		p := l.kept.path(l.kept.row(i))
+		p = p[:len(p)-1]
+		if len(p) < len(l.below) || string(p[:len(l.below)]) != l.below || l.look(i, to) {
+			continue
+		}
+		if l.found == nil || !l.found(string(p)) {
+			l.stop.Store(true)
+		}
 	}
 	l.drop()
 }
