@@ -380,6 +380,9 @@ func (s *session) hold(build, verb string, wait bool) (err error) {
 	if s.held, err = s.app.lock(s.campaign.Root, build, verb, wait); err != nil {
 		return err
 	}
+	if s.view.Current() {
+		return nil
+	}
 	return s.readJournal()
 }
 

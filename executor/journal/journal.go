@@ -115,6 +115,12 @@ func Read(root string) (v *View, damage []string, err error) {
 	return v, damage, nil
 }
 
+// Current reports whether the journal that the view was read from has no more records yet. A view of a damaged one is never current.
+func (v *View) Current() bool {
+	info, err := os.Stat(filepath.Join(v.root, Dir, logName))
+	return err == nil && info.Size() == v.end
+}
+
 // newViewOf is the view of a journal without records.
 func newViewOf(root string) *View {
 	v := newView()

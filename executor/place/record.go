@@ -29,6 +29,7 @@ type placed struct {
 	file   string
 	out    *effect.File
 	known  map[string][]putRecord // nil until read; the last two of each, oldest first
+	unread map[string][][]byte    // lines of instances that nobody asked for
 	found  bool                   // there was a file when it was read
 	lines  int
 	loaded bool
@@ -60,6 +61,7 @@ func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPat
 		return fmt.Errorf("write %s: %w", p.log.file, err)
 	}
 	if p.log.known != nil {
+		p.log.take(r.Instance)
 		p.log.add(r)
 	}
 	return nil
@@ -88,7 +90,33 @@ func (l *placed) find(instance string) ([]putRecord, error) {
 	if err := l.read(); err != nil {
 		return nil, err
 	}
+	l.take(instance)
 	return slices.Clone(l.known[instance]), nil
+}
+
+// take reads the lines of an instance. There may be thousands of others, and most builds ask for a few.
+func (l *placed) take(instance string) {
+	for _, line := range l.unread[instance] {
+		var r putRecord
+		if json.Unmarshal(line, &r) == nil && r.Instance == instance {
+			l.add(r)
+		}
+	}
+	delete(l.unread, instance)
+}
+
+// instanceOf returns the instance that a line is about, "" for a damaged one.
+func instanceOf(line []byte) string {
+	if rest, ok := bytes.CutPrefix(line, []byte(`{"instance":"`)); ok {
+		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && bytes.IndexByte(name, '\\') < 0 {
+			return string(name)
+		}
+	}
+	var r putRecord
+	if json.Unmarshal(line, &r) != nil {
+		return ""
+	}
+	return r.Instance
 }
 
 // complete reports whether a file without a line was not put by us: the record was never lost.
@@ -104,11 +132,10 @@ func (l *placed) read() error {
 	}
 	l.found = err == nil
 	l.loaded = true
-	l.known = map[string][]putRecord{}
+	l.known, l.unread = map[string][]putRecord{}, map[string][][]byte{}
 	for line := range bytes.Lines(data) {
-		var r putRecord
-		if json.Unmarshal(line, &r) == nil && r.Instance != "" {
-			l.add(r)
+		if instance := instanceOf(line); instance != "" {
+			l.unread[instance] = append(l.unread[instance], line)
 			l.lines++
 		}
 	}
@@ -121,8 +148,11 @@ func (l *placed) close() error {
 		return nil
 	}
 	err := l.out.Close()
-	if !l.found || l.lines < compactFrom || l.lines < 4*len(l.known) {
+	if !l.found || l.lines < compactFrom || l.lines < 4*(len(l.known)+len(l.unread)) {
 		return err
+	}
+	for instance := range l.unread {
+		l.take(instance)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

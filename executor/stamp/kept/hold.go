@@ -26,7 +26,9 @@ type Read func(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, 
 
 // Holds reports whether everything that was seen below root is still as it was. Files that were touched it reads; when their bytes
 // are the same it remembers how they look now. Without read, nil, one that was touched is enough for a no.
-func (k *Kept) Holds(root string, read Read) bool { return k.compare(root, looker{kept: k, read: read}) }
+func (k *Kept) Holds(root string, read Read) bool {
+	return k.compare(root, looker{kept: k, read: read})
+}
 
 // compare looks at every row as l does. It reports whether all of them hold, or l goes on whatever differs.
 func (k *Kept) compare(root string, l looker) bool {
