@@ -27,6 +27,13 @@ const compileFrom = 300
 // compileVariable sets another number, for tests.
 const compileVariable = "UFBUILD_COMPILE_FROM"
 
+func (a *app) compileFrom() int {
+	if n, err := strconv.Atoi(a.getenv(compileVariable)); err == nil {
+		return n
+	}
+	return compileFrom
+}
+
 // leaveCompiled writes what the campaign came to beside a stamp that is about to be left, or removes what is not true any more.
 func (s *session) leaveCompiled(st *stamp.Stamp, sum *executor.Summary) {
 	file := compiled.Path(filepath.Join(s.campaign.Root, journal.Dir))
@@ -75,11 +82,7 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 // compilable reports whether a slice of the campaign means the same as all of it. Whatever ties tasks together beside their
 // references is out: ceilings, snapshots of the repository, lists that are known at run time, work elsewhere.
 func (s *session) compilable() bool {
-	from := compileFrom
-	if n, err := strconv.Atoi(s.app.getenv(compileVariable)); err == nil {
-		from = n
-	}
-	if len(s.campaign.Tasks) < from || s.shared != nil || s.hasCeilings() || len(s.campaign.Remotes) > 0 {
+	if len(s.campaign.Tasks) < s.app.compileFrom() || s.shared != nil || s.hasCeilings() || len(s.campaign.Remotes) > 0 {
 		return false
 	}
 	for _, n := range s.graph.Nodes() {

@@ -22,7 +22,10 @@ var rounds = flag.Int("rounds", 1000, "how many random edits the property test m
 const perCampaign = 50
 
 // hints are what is only kept to answer faster: stamp, stat cache, checkpoint of the journal, times, and tables of the store.
-var hints = []string{"campaign/.ufbuild/fresh", "campaign/.ufbuild/stat", "campaign/.ufbuild/checkpoint", "campaign/.ufbuild/times", "store/log/*.idx", "store/pack/*.idx"}
+var hints = []string{"campaign/.ufbuild/fresh", "campaign/.ufbuild/stat", "campaign/.ufbuild/checkpoint", "campaign/.ufbuild/times", "campaign/.ufbuild/compiled", "store/log/*.idx", "store/pack/*.idx"}
+
+// everySlice makes builds of small campaigns look at slices too.
+const everySlice = compileVariable + "=0"
 
 // hintModes are what happens to hints before each look: nothing, they are gone, or they are those of some time before.
 var hintModes = []string{"on", "off", "stale"}
@@ -223,7 +226,7 @@ func (w *world) ufbuild(args ...string) (stdout string, code int) {
 	var out, errs bytes.Buffer
 	code = run(&process{
 		args:    append([]string{"-C", w.dir, "--store", w.store}, args...),
-		environ: append(os.Environ(), graphtest.TraceVariable+"="+w.trace),
+		environ: append(os.Environ(), graphtest.TraceVariable+"="+w.trace, everySlice),
 		in:      strings.NewReader(""), out: &out, err: &errs,
 	})
 	if code != 0 {

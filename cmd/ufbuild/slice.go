@@ -63,7 +63,11 @@ func (a *app) openSlice(targets []string, how access) *session {
 		return nil
 	}
 	o.RequireValues = true
-	l, ok := sl.load(o, edited)
+	reach := sl.compiled.Reach(edited.tasks)
+	if looked := len(reach.Cone) + len(reach.Frontier); a.compileFrom() > 0 && 2*looked > len(sl.compiled.Tasks) {
+		return nil // as dear as the whole, since it is loaded as it was too
+	}
+	l, ok := sl.load(o, edited, reach)
 	if !ok {
 		return nil
 	}
@@ -186,11 +190,7 @@ func (sl *slice) editedPrompt(e *edit, f *compiled.File) bool {
 }
 
 // load loads what edits reach, as it was and as it is now. It is false when the rest of the campaign may be different for it.
-func (sl *slice) load(o lang.Options, e *edit) (*loaded, bool) {
-	reach := sl.compiled.Reach(e.tasks)
-	if 2*(len(reach.Cone)+len(reach.Frontier)) > len(sl.compiled.Tasks) {
-		return nil, false // as dear as the whole, twice
-	}
+func (sl *slice) load(o lang.Options, e *edit, reach compiled.Reach) (*loaded, bool) {
 	depth := map[string]lang.SliceDepth{}
 	for _, i := range reach.Cone {
 		depth[sl.compiled.Tasks[i].Name] = lang.InFull
