@@ -220,7 +220,7 @@ func (l *loader) outlined(d *taskDef) bool {
 func SameToOthers(was, now *Campaign, saidWas, saidNow Diagnostics) bool {
 	return slices.EqualFunc(was.Tasks, now.Tasks, sameTask) && sameUses(was.eval.decl, now.eval.decl) &&
 		slices.EqualFunc(was.Files, now.Files, func(a, b SourceFile) bool { return a.Path == b.Path }) &&
-		slices.Equal(said(saidWas), said(saidNow))
+		slices.Equal(saidOf(saidWas), saidOf(saidNow))
 }
 
 func sameTask(a, b *Task) bool {
@@ -243,8 +243,8 @@ func sameUses(was, now *declarations) bool {
 	return slices.EqualFunc(was.order, now.order, func(a, b *localDef) bool { return a.name == b.name && a.used == b.used })
 }
 
-// said lists what diagnostics say, in some order, without where.
-func said(ds Diagnostics) []string {
+// saidOf lists what diagnostics say, in some order, without where.
+func saidOf(ds Diagnostics) []string {
 	out := make([]string, len(ds))
 	for i := range ds {
 		out[i] = ds[i].Severity.String() + " " + ds[i].Code + " " + ds[i].Summary

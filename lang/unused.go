@@ -8,7 +8,7 @@ import (
 // checkUnused warns of declarations nothing refers to. It runs only where there is no error: a
 // misspelt name would make what it meant look unused.
 func (l *loader) checkUnused() {
-	if l.errors > 0 {
+	if l.errors > 0 && l.slice == nil { // of a slice all is said that was said of it before
 		return
 	}
 	for _, d := range l.decl.order {

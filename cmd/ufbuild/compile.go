@@ -145,24 +145,6 @@ func (sl *slice) renew(s *session, sum *executor.Summary) {
 	}
 }
 
-// seenToo adds what the last build saw to what this one did. A look of now counts instead of one of then.
-func (sl *slice) seenToo(seen []stamp.Observation) []stamp.Observation {
-	type look struct {
-		path   string
-		follow bool
-	}
-	again := make(map[look]bool, len(seen))
-	for _, o := range seen {
-		again[look{o.Path, o.Follow}] = true
-	}
-	for _, o := range sl.stamp.Seen() {
-		if !again[look{o.Path, o.Follow}] {
-			seen = append(seen, o)
-		}
-	}
-	return seen
-}
-
 // listedTick is how long ago a directory has to have changed for a list of its entries to be that of its times.
 const listedTick = 50 * time.Millisecond
 

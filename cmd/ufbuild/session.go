@@ -192,7 +192,7 @@ func (s *session) instance(a lang.Address) (*lang.Instance, bool) {
 // writes. Only a session that holds the campaign writes.
 func (s *session) close() error {
 	if s.held != nil {
-		s.app.warn(s.files.Save())
+		s.app.warn(s.saveFiles())
 	}
 	s.app.warn(s.placer.Close())
 	s.app.warn(s.files.Close())
@@ -201,6 +201,14 @@ func (s *session) close() error {
 		err = errors.Join(err, s.held.Release())
 	}
 	return err
+}
+
+// saveFiles keeps what was read of files.
+func (s *session) saveFiles() error {
+	if s.slice != nil {
+		return s.files.Settle()
+	}
+	return s.files.Save()
 }
 
 // halfWritten begin the names of files of campaign state that are being written.

@@ -152,19 +152,19 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	if err != nil {
 		return
 	}
-	s.files.Observe(exe)       // another ufbuild decides for itself
-	s.app.warn(s.files.Save()) // what was read within a tick of its writing is read again
+	s.files.Observe(exe)      // another ufbuild decides for itself
+	s.app.warn(s.saveFiles()) // what was read within a tick of its writing is read again
 	seen, ok := s.files.Observed()
 	end, err := position.Of(s.store.Dir())
 	if !ok || err != nil {
 		return
 	}
-	if s.slice != nil {
-		seen = s.slice.seenToo(seen)
-	}
 	st := &stamp.Stamp{
 		Question: stamp.Question(s.app.question(s.store.Dir(), targets)), Store: s.store.Dir(), Position: end,
 		Invocation: s.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
+	}
+	if s.slice != nil {
+		st.Base = s.slice.stamp
 	}
 	s.leaveCompiled(st, sum) // before the stamp, so that a stamp never goes with an older one
 	s.app.warn(stamp.Save(first.StampPath(s.campaign.Root), st))

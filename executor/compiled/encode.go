@@ -22,7 +22,7 @@ const headSize = len(magic) + 4
 
 // Encode returns the bytes of the file.
 func (c *Campaign) Encode() []byte {
-	w := writer{append(make([]byte, 0, 1<<20), magic...)}
+	w := writer{append(make([]byte, 0, c.size()), magic...)}
 	w.b = append(w.b, 0, 0, 0, 0)
 	w.b = append(w.b, c.Question[:]...)
 	w.text(c.Store)
@@ -49,6 +49,15 @@ func (c *Campaign) Encode() []byte {
 	}
 	binary.LittleEndian.PutUint32(w.b[len(magic):], crc32.ChecksumIEEE(w.b[headSize:]))
 	return w.b
+}
+
+// size is about how long the file is.
+func (c *Campaign) size() int {
+	n := 4096 + 128*len(c.Tasks)
+	for _, f := range slices.Concat(c.Files, c.Prompts) {
+		n += len(f.Path) + len(f.Text) + 6*len(f.Blocks)
+	}
+	return n
 }
 
 type writer struct{ b []byte }

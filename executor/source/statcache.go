@@ -133,6 +133,30 @@ func (f *Files) Save() error {
 	return nil
 }
 
+// dearToRead is how many bytes cost more to read again than a cache file to write.
+const dearToRead = 4 << 20
+
+// Settle is Save, but writes nothing where that takes longer than reading what is new again. It is for who looks at few of very many
+// files.
+func (f *Files) Settle() error {
+	if f.cacheFile == "" || f.ready() != nil {
+		return nil
+	}
+	f.settle()
+	var unsaved int64
+	f.mu.RLock()
+	for _, e := range f.entries {
+		if e.at != settled {
+			unsaved += e.sig.Size
+		}
+	}
+	f.mu.RUnlock()
+	if unsaved <= dearToRead {
+		return nil
+	}
+	return f.Save()
+}
+
 // changed reports whether some entry is not what the cache file says.
 func (f *Files) changed() bool {
 	f.mu.RLock()

@@ -30,6 +30,7 @@ type Stamp struct {
 	Position   string   // of the store's records then
 	Answer     string   // what was said
 	Seen       []Observation
+	Base       *Kept // whose observations count too, where Seen has none of the same look; nil for none
 }
 
 // Question is a digest, spelled without the package that makes digests.
@@ -54,26 +55,20 @@ const (
 
 // Encode returns the bytes of the file. Seen need not be sorted.
 func (s *Stamp) Encode() []byte {
-	seen := distinct(s.Seen)
-	b := append([]byte(magic), make([]byte, headAt-sumAt)...)
+	t := tableOf(distinct(s.Seen), s.Base)
+	b := append(make([]byte, 0, textsAt+len(t.rows)+len(t.paths)+4096), magic...)
+	b = append(b, make([]byte, headAt-sumAt)...)
 	b = append(b, s.Question.Sum[:]...)
 	b = append64(b, uint64(s.Question.Size))
 	texts := [...]string{s.Invocation, s.Store, s.Position, s.Answer, ""}
 	for _, t := range texts {
 		b = append32(b, uint32(len(t)))
 	}
-	b = append32(b, uint32(len(seen)))
+	b = append32(b, uint32(len(t.rows)/rowSize))
 	for _, t := range texts {
 		b = append(b, t...)
 	}
-	at := 0
-	for i := range seen {
-		b = appendRow(b, at, &seen[i])
-		at += len(seen[i].Path) + 1
-	}
-	for i := range seen {
-		b = append(append(b, seen[i].Path...), 0)
-	}
+	b = append(append(b, t.rows...), t.paths...)
 	seal(b)
 	return b
 }
@@ -104,16 +99,71 @@ func distinct(seen []Observation) []Observation {
 	return kept
 }
 
-func appendRow(b []byte, at int, o *Observation) []byte {
+// table is the rows of a stamp and their paths.
+type table struct{ rows, paths []byte }
+
+// tableOf merges observations, sorted, with those of a stamp.
+func tableOf(seen []Observation, base *Kept) table {
+	n, pathBytes := len(seen), 0
+	for i := range seen {
+		pathBytes += len(seen[i].Path) + 1
+	}
+	if base == nil {
+		base = &Kept{}
+	}
+	n, pathBytes = n+base.Len(), pathBytes+len(base.paths)
+	t := table{rows: make([]byte, 0, n*rowSize), paths: make([]byte, 0, pathBytes)}
+	for i := range base.Len() {
+		r := base.row(i)
+		p := base.path(r)
+		same := false
+		for len(seen) > 0 {
+			c := seen[0].compare(p[:len(p)-1], r.follow())
+			if c > 0 {
+				break
+			}
+			t.add(&seen[0])
+			seen, same = seen[1:], same || c == 0
+		}
+		if !same {
+			t.copy(r, p)
+		}
+	}
+	for i := range seen {
+		t.add(&seen[i])
+	}
+	return t
+}
+
+// compare orders looks by path, those that follow links last.
+func (o *Observation) compare(path []byte, follow bool) int {
+	if c := cmp.Compare(o.Path, string(path)); c != 0 || o.Follow == follow {
+		return c
+	}
+	if o.Follow {
+		return 1
+	}
+	return -1
+}
+
+// copy adds a row of another table.
+func (t *table) copy(r row, path []byte) {
+	t.rows = append32(t.rows, uint32(len(t.paths)))
+	t.rows = append(t.rows, r[4:]...)
+	t.paths = append(t.paths, path...)
+}
+
+func (t *table) add(o *Observation) {
 	n := uint32(len(o.Path)) << 1
 	if o.Follow {
 		n |= 1
 	}
-	b = append32(b, uint32(at))
-	b = append32(b, n)
-	b = append(b, make([]byte, 6*8)...)
-	putSignature(b[len(b)-6*8:], o.Sig)
-	return append(b, o.Sum[:]...)
+	t.rows = append32(t.rows, uint32(len(t.paths)))
+	t.rows = append32(t.rows, n)
+	t.rows = append(t.rows, make([]byte, 6*8)...)
+	putSignature(t.rows[len(t.rows)-6*8:], o.Sig)
+	t.rows = append(t.rows, o.Sum[:]...)
+	t.paths = append(append(t.paths, o.Path...), 0)
 }
 
 func putSignature(b []byte, s Signature) {
