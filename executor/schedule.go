@@ -109,7 +109,11 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 // run is the whole of a build.
 func (s *scheduler) run(ctx context.Context, targets []graph.NodeID) (Summary, error) {
 	s.want(targets)
-	s.emit(event.Event{Kind: event.BuildStarted, Total: len(s.order) + s.b.Beyond})
+	begin := event.Event{Kind: event.BuildStarted, Total: len(s.order) + s.b.Beyond}
+	if s.b.Beyond > 0 {
+		begin.Counts = map[string]int{IsFresh.String(): s.b.Beyond}
+	}
+	s.emit(begin)
 	s.loadPauses()
 	for range s.b.deciders() {
 		go s.decideAll(ctx)

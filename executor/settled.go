@@ -3,9 +3,11 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -94,4 +96,25 @@ func (b *Builder) AccountHit(at journal.Attempt, profile *lang.Profile, pool str
 		b.Account(accountOf(b.Campaign, &lang.Instance{Profile: profile, Pool: pool}, found, true))
 	}
 	return err
+}
+
+// TouchBeyond is a file of a node that is not in the graph.
+type TouchBeyond struct {
+	place.Touch
+	Owner lang.Address
+}
+
+// overOutputsBeyond is overOutputs for nodes that are not in the graph.
+func (s *scheduler) overOutputsBeyond() []Trespass {
+	w := &s.b.witness
+	if s.b.Touched == nil || !slices.ContainsFunc(w.runs, func(st *stay) bool { return st.roams }) {
+		return nil
+	}
+	var out []Trespass
+	for _, t := range s.b.Touched() {
+		if by := w.suspects(t.At, t.Owner); len(by) > 0 {
+			out = append(out, Trespass{Path: t.Path, What: t.What, Owner: t.Owner, By: by})
+		}
+	}
+	return out
 }

@@ -158,7 +158,7 @@ func (s *scheduler) unclean() []Trespass {
 	if s.plan || len(w.runs) == 0 {
 		return nil
 	}
-	found := slices.Concat(w.inProject(s), s.overOutputs(), w.intrusions())
+	found := slices.Concat(w.inProject(s), s.overOutputs(), s.overOutputsBeyond(), w.intrusions())
 	for _, t := range found {
 		s.emit(event.Event{Kind: event.Unclean, Address: t.By[0].String(), Text: t.String()})
 	}

@@ -33,7 +33,7 @@ type home struct {
 }
 
 // stateFiles are all that may be in the state directory of a campaign that nobody builds.
-var stateFiles = []string{".gitignore", "checkpoint", "fresh", "journal.log", "ledger", "lock", "placed", "stat", "times"}
+var stateFiles = []string{".gitignore", "checkpoint", "compiled", "fresh", "journal.log", "ledger", "lock", "placed", "stat", "times"}
 
 // traceVariable names the file that tasks append to.
 const traceVariable = "UFTRACE"

@@ -99,7 +99,11 @@ func (s *session) compileNode(r *executor.NodeResult) compiled.Node {
 	if r.From != nil {
 		n.Attempt = *r.From
 	}
-	if inst, ok := s.instance(r.Address); ok && inst.Profile != nil {
+	inst, ok := s.instance(r.Address)
+	if !ok {
+		return n
+	}
+	if n.KeepEdits = inst.KeepEdits; inst.Profile != nil {
 		n.Paid = &compiled.Payee{Profile: inst.Profile.Name, Pool: inst.Pool}
 	}
 	return n

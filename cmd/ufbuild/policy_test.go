@@ -45,6 +45,7 @@ var rooms = []room{
 	{"executor/runnertest", append([]string{"executor", "cache/mem"}, executorCore...)},
 	{"executor/agent/...", []string{"lang", "cache", "cache/digest", "executor/agent", "executor/contract"}},
 	{"executor/budget", []string{"lang", "cache", "executor/event"}},
+	{"executor/compiled", []string{"lang", "cache", "cache/effect"}},
 	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
 	{"executor/event", nil},
 	{"executor/stamp", []string{"cache/digest", "cache/effect", "executor/stamp/kept"}}, // read before the program starts: next to nothing
@@ -111,7 +112,7 @@ var reach = map[string][]string{
 // stateRooms write what must survive a crash. They change the world through cache/effect only, so that a test can stop them at
 // every step; a file can be opened for writing there alone.
 var stateRooms = []string{
-	"cache", "cache/disk", "cache/recordlog", "cmd/ufbuild", "executor", "executor/contract", "executor/journal", "executor/ledger",
+	"cache", "cache/disk", "cache/recordlog", "cmd/ufbuild", "executor", "executor/compiled", "executor/contract", "executor/journal", "executor/ledger",
 	"executor/local", "executor/pause", "executor/place", "executor/reference", "executor/source", "executor/stamp", "executor/workspace",
 }
 

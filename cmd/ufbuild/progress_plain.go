@@ -42,7 +42,7 @@ func (p *plainSink) Emit(e event.Event) {
 	}
 	switch e.Kind {
 	case event.BuildStarted:
-		p.total = e.Total
+		p.total, p.done = e.Total, e.Counts["fresh"]
 	case event.AttemptStarted:
 		if !p.results {
 			p.line("start", e.Address, e.Reason)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk/position"
@@ -13,6 +15,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/compiled"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/stamp"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
@@ -118,7 +121,7 @@ type edit struct {
 
 // edits compares what is there with what the last build saw. It is false when more differs than the texts of tasks.
 func (sl *slice) edits() (*edit, bool) {
-	paths, ok := stamp.Differing(sl.stamp, sl.root, maxEditedFiles)
+	paths, ok := stamp.Differing(sl.stamp, sl.root, "", maxEditedFiles)
 	if !ok {
 		return nil, false
 	}
@@ -275,8 +278,50 @@ func (sl *slice) beyond() int { return sl.compiled.Total - len(sl.ids) }
 // equip tells a builder what is known without deciding.
 func (s *session) equip(b *executor.Builder) {
 	if s.slice != nil {
-		b.Settled, b.Beyond = s.slice.settled, s.slice.beyond()
+		b.Settled, b.Beyond, b.Touched = s.slice.settled, s.slice.beyond(), s.touchedBeyond
 	}
+}
+
+// maxTouched bounds how many files are named that a task changed where it had no business.
+const maxTouched = 1000
+
+// touchedBeyond lists the outputs of tasks outside of the slice that are not what the last build saw.
+func (s *session) touchedBeyond() []executor.TouchBeyond {
+	out := s.campaign.Out + "/"
+	paths, _ := stamp.Differing(s.slice.stamp, s.campaign.Root, out, maxTouched)
+	if len(paths) == 0 {
+		return nil
+	}
+	owners := map[string]*compiled.Node{}
+	for i := range s.slice.compiled.Tasks {
+		for j := range s.slice.compiled.Tasks[i].Nodes {
+			n := &s.slice.compiled.Tasks[i].Nodes[j]
+			owners[n.Address] = n
+		}
+	}
+	var touched []executor.TouchBeyond
+	for _, p := range paths {
+		n := ownerOf(owners, strings.TrimPrefix(p, out))
+		if n == nil || n.KeepEdits {
+			continue
+		}
+		a, err := lang.ParseAddress(n.Address)
+		if _, inside := s.graph.Find(a); err != nil || inside {
+			continue
+		}
+		touched = append(touched, executor.TouchBeyond{Touch: place.TouchOf(s.campaign.Root, p), Owner: a})
+	}
+	return touched
+}
+
+// ownerOf returns the node in whose directory a file is; nil for that directory itself and what is above it.
+func ownerOf(owners map[string]*compiled.Node, file string) *compiled.Node {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if n := owners[dir]; n != nil {
+			return n
+		}
+	}
+	return nil
 }
 
 // accountBeyond counts what prompts outside of the slice did not cost again.

@@ -162,8 +162,8 @@ func (h *sliceHome) edit(r *rand.Rand) (name, text, what string) {
 	}
 }
 
-// budgeted is what keeps a campaign from being compiled, or a stamp from being left.
-var budgeted = regexp.MustCompile(`budget|cache = false`)
+// budgeted is what keeps a campaign from being compiled, a stamp from being left, or a task from its end.
+var budgeted = regexp.MustCompile(`budget|cache = false|ms"`)
 
 var (
 	anyWord  = regexp.MustCompile(`[a-z_]+`)

@@ -61,6 +61,7 @@ type Node struct {
 	Attempt   cache.Key // key of the attempt that made it fresh
 	Ordinal   int       // and its number
 	Inherited bool      // its trees record what they changed of other trees
+	KeepEdits bool      // its outputs may be edited in place
 	Paid      *Payee    // nil for a command
 }
 

@@ -89,6 +89,7 @@ func (w *writer) task(t *Task) {
 const (
 	hasInherited = 1 << iota
 	hasPayee
+	hasKeepEdits
 )
 
 func (w *writer) node(n *Node) {
@@ -98,6 +99,9 @@ func (w *writer) node(n *Node) {
 	}
 	if n.Paid != nil {
 		flags |= hasPayee
+	}
+	if n.KeepEdits {
+		flags |= hasKeepEdits
 	}
 	w.number(flags)
 	w.text(n.Address)
@@ -238,7 +242,7 @@ func (r *reader) task(t *Task) {
 
 func (r *reader) node(n *Node) {
 	flags := r.number()
-	n.Inherited = flags&hasInherited != 0
+	n.Inherited, n.KeepEdits = flags&hasInherited != 0, flags&hasKeepEdits != 0
 	n.Address = r.text()
 	copy(n.Attempt[:], r.take(len(n.Attempt)))
 	n.Ordinal = r.number()

@@ -15,7 +15,7 @@ type Kind string
 
 // The kinds of event.
 const (
-	BuildStarted   Kind = "build_started"   // Total is set
+	BuildStarted   Kind = "build_started"   // Total is set; Counts are those nobody will hear of
 	NodeDecided    Kind = "node_decided"    // State is stale; Reason, and Account where its slots are limited
 	AttemptStarted Kind = "attempt_started" // Ordinal, Key
 	AttemptPhase   Kind = "attempt_phase"   // Phase begins

@@ -34,11 +34,7 @@ func (p *Placer) Touched(addr lang.Address, outs []cache.Output, specs []OutPath
 		}
 		var st unix.Stat_t
 		if unix.Lstat(full, &st) != nil {
-			t := Touch{Path: at, What: "removed"}
-			if info, err := os.Lstat(filepath.Dir(full)); err == nil {
-				t.At = info.ModTime()
-			}
-			out = append(out, t)
+			out = append(out, removed(p.root, at))
 			continue
 		}
 		changed := time.Unix(0, st.Ctim.Nano())
@@ -47,4 +43,21 @@ func (p *Placer) Touched(addr lang.Address, outs []cache.Output, specs []OutPath
 		}
 	}
 	return out
+}
+
+func removed(root, at string) Touch {
+	t := Touch{Path: at, What: "removed"}
+	if info, err := os.Lstat(filepath.Dir(filepath.Join(root, filepath.FromSlash(at)))); err == nil {
+		t.At = info.ModTime()
+	}
+	return t
+}
+
+// TouchOf says what became of a file, as a path below the root, that is known not to be what it was.
+func TouchOf(root, at string) Touch {
+	var st unix.Stat_t
+	if unix.Lstat(filepath.Join(root, filepath.FromSlash(at)), &st) != nil {
+		return removed(root, at)
+	}
+	return Touch{Path: at, What: "changed", At: time.Unix(0, st.Ctim.Nano())}
 }

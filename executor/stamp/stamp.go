@@ -43,8 +43,8 @@ func Decode(b []byte) (*Kept, error) { return kept.Decode(b) }
 func Holds(k *Kept, root string) bool { return k.Holds(root, Read) }
 
 // Differing is [kept.Kept.Differing], with digests.
-func Differing(k *Kept, root string, limit int) ([]string, bool) {
-	return k.Differing(root, Read, limit)
+func Differing(k *Kept, root, below string, limit int) ([]string, bool) {
+	return k.Differing(root, below, Read, limit)
 }
 
 // Save writes the stamp at path, which has a directory, unless the file says it already or something that was seen is too young to be

@@ -68,6 +68,9 @@ func (m *Model) Apply(e event.Event) {
 	switch e.Kind {
 	case event.BuildStarted:
 		m.begun = e.Time
+		for state, n := range e.Counts {
+			m.done[state] += n
+		}
 	case event.NodeDecided:
 		m.queue(e)
 	case event.AttemptStarted:
