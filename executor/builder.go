@@ -12,6 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/executor/pause"
+	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -34,6 +35,7 @@ type Builder struct {
 	SpentAt  map[lang.Address]budget.Spending                  // by earlier builds, by attempts of tasks with a ceiling of their own, since each was fresh
 	SpentBy  []string                                          // their ids
 	Whole    bool                                              // all of the campaign is wanted: when it is fresh, the account is closed
+	Sourced  func(a lang.Address, files []source.File)         // is told of the source files of each node that was decided; nil: nobody is
 	Estimate func(a lang.Address, k cache.Key) ledger.Estimate // from history; nil: nothing is known
 
 	Took     func(lang.Address) time.Duration       // by the last good attempt, 0: nobody knows; nil: of none

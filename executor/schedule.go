@@ -351,6 +351,9 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 			n.result.Inflows, n.result.Compared = m.dec.Action.Inflows, m.dec.Action.Compared
 		}
 	}
+	if s.b.Sourced != nil && m.dec.Action != nil {
+		s.b.Sourced(m.dec.Action.Address, m.dec.Action.Sources)
+	}
 	if s.takeBack(ctx, m.id, errors.Join(m.err, m.dec.Err)) {
 		return
 	}
@@ -643,9 +646,12 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 		sum.Nodes = append(sum.Nodes, r)
 		sum.Counts[r.State]++
 	}
-	sum.Counts[IsFresh] += s.b.Beyond
-	sum.Total, sum.Unsound = len(sum.Nodes)+s.b.Beyond, s.unsound
+	sum.Total = len(sum.Nodes) + s.b.Beyond
+	if s.b.Beyond > 0 {
+		sum.Counts[IsFresh] += s.b.Beyond
+	}
 	s.putBack()
+	sum.Unsound = s.unsound
 	sum.Unclean = s.unclean()
 	s.emit(event.Event{Kind: event.BuildEnded, Counts: sum.countNames(), Total: sum.Total, Duration: sum.Duration})
 	return sum

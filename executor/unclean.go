@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -169,6 +170,10 @@ func (s *scheduler) unclean() []Trespass {
 // must not end with half of them.
 func (s *scheduler) putBack() {
 	if s.plan || !s.b.Placer.Renewed() {
+		return
+	}
+	if s.b.Beyond > 0 { // their outputs are gone too
+		s.unsound = errors.New("the output directory was removed meanwhile")
 		return
 	}
 	for _, id := range s.order {

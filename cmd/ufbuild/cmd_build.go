@@ -259,6 +259,9 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	}
 	b.OnBlob = s.observeBlob
 	s.equip(b)
+	if f.stamp && s.compilable() {
+		b.Sourced = s.noteSources
+	}
 	sum, err := b.Run(a.context(), s.aim(b, sel))
 	s.sendRest(b)
 	a.warn(reports.close()) // the terminal is needed for the result

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/compiled"
 	"github.com/ufbuild/ufbuild/executor/journal"
+	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/stamp"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -76,7 +79,54 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 	if !s.compileFiles(c, index) {
 		return nil
 	}
+	s.compileSources(c)
 	return c
+}
+
+// maxSources bounds the source files, counted by task, that are remembered: with more of them a task looks at whole directories,
+// and who edits one waits for the rest.
+const maxSources = 100_000
+
+// readsFile is a call that reads a file when an expression is evaluated, of which the sources of a task say nothing.
+var readsFile = regexp.MustCompile(`\bfile(set)?\s*\(`)
+
+// compileSources says which tasks a source file can change. Where files are read in other ways too, it leaves that open.
+func (s *session) compileSources(c *compiled.Campaign) {
+	n := 0
+	for _, files := range s.sourcesOf {
+		n += len(files)
+	}
+	if n > maxSources || slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return len(c.Validate) > 0 }) {
+		return
+	}
+	for _, f := range slices.Concat(c.Files, c.Prompts) {
+		if readsFile.Match(f.Text) {
+			return
+		}
+	}
+	for i := range c.Tasks {
+		c.Tasks[i].Sources = sourcesIn(s.sourcesOf[c.Tasks[i].Name])
+	}
+	c.Sourced = true
+}
+
+func sourcesIn(set map[string]bool) []string {
+	if len(set) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// noteSources remembers the source files of a task.
+func (s *session) noteSources(a lang.Address, files []source.File) {
+	of := s.sourcesOf[a.Task]
+	if of == nil {
+		of = make(map[string]bool, len(files))
+		s.sourcesOf[a.Task] = of
+	}
+	for i := range files {
+		of[files[i].Path] = true
+	}
 }
 
 // compilable reports whether a slice of the campaign means the same as all of it. Whatever ties tasks together beside their
@@ -128,6 +178,8 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 				return false
 			}
 			c.Files = append(c.Files, compiled.File{Path: f.Path, Text: f.Bytes, Blocks: blocks})
+		default:
+			c.Read = append(c.Read, f.Path)
 		}
 	}
 	return true
@@ -146,6 +198,21 @@ func (sl *slice) renew(s *session, sum *executor.Summary) {
 				nodes[j] = s.compileNode(r)
 			}
 		}
+	}
+	if sl.compiled.Sourced {
+		sl.renewSources(s)
+	}
+}
+
+func (sl *slice) renewSources(s *session) {
+	for _, f := range slices.Concat(sl.compiled.Files, sl.compiled.Prompts) {
+		if sl.texts && readsFile.Match(f.Text) {
+			sl.compiled.Sourced = false
+		}
+	}
+	for _, i := range sl.cone {
+		t := &sl.compiled.Tasks[i]
+		t.Sources = sourcesIn(s.sourcesOf[t.Name])
 	}
 }
 

@@ -33,6 +33,7 @@ type slice struct {
 	settled  map[graph.NodeID]executor.Settled
 	ids      []graph.NodeID // wanted nodes of the slice
 	paid     []*compiled.Node
+	texts    bool // the texts of the campaign are not what they were
 	root     string
 }
 
@@ -154,10 +155,21 @@ func (sl *slice) edited(e *edit, path string) bool {
 	}
 	i := slices.IndexFunc(sl.compiled.Dirs, func(d compiled.Dir) bool { return d.Path == path })
 	if i < 0 {
-		return false
+		return sl.editedSource(e, path)
 	}
 	names, _, ok := listing(filepath.Join(sl.root, path))
 	return ok && names == sl.compiled.Dirs[i].Names // a file was replaced in it
+}
+
+// editedSource takes in a source file whose bytes or mode differ. Nobody loads a campaign from it.
+func (sl *slice) editedSource(e *edit, path string) bool {
+	info, err := os.Lstat(filepath.Join(sl.root, path))
+	if err != nil || !info.Mode().IsRegular() || !sl.compiled.Sourced || path == executor.LockFile || slices.Contains(sl.compiled.Read, path) {
+		return false
+	}
+	readers := sl.compiled.Readers(path)
+	e.tasks = append(e.tasks, readers...)
+	return len(readers) > 0
 }
 
 func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
@@ -169,7 +181,7 @@ func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
 	if !ok {
 		return false
 	}
-	e.now.Files[f.Path] = now
+	e.now.Files[f.Path], sl.texts = now, true
 	f.Text, f.Blocks = now.Text, now.Blocks
 	for _, name := range edited {
 		i := slices.IndexFunc(sl.compiled.Tasks, func(t compiled.Task) bool { return t.Name == name })
@@ -187,7 +199,7 @@ func (sl *slice) editedPrompt(e *edit, f *compiled.File) bool {
 		return false
 	}
 	e.was.Prompts[f.Path], e.now.Prompts[f.Path] = f.Text, text
-	f.Text = text
+	f.Text, sl.texts = text, true
 	e.tasks = append(e.tasks, f.Readers...)
 	return true
 }
@@ -202,20 +214,20 @@ func (sl *slice) load(o lang.Options, e *edit, reach compiled.Reach) (*loaded, b
 		depth[sl.compiled.Tasks[i].Name] = lang.InOutline
 	}
 	e.was.Tasks, e.now.Tasks = depth, depth
-	was, saidWas, ok := lang.LoadSlice(o, &e.was)
-	if !ok {
-		return nil, false
-	}
 	now, saidNow, ok := lang.LoadSlice(o, &e.now)
 	if !ok {
 		return nil, false
 	}
-	_, found := graph.Build(was)
-	saidWas = append(saidWas, found...)
 	g, found := graph.Build(now)
-	saidNow = append(saidNow, found...)
-	if !lang.SameToOthers(was, now, saidWas, saidNow) {
-		return nil, false
+	if sl.texts {
+		was, saidWas, ok := lang.LoadSlice(o, &e.was)
+		if !ok {
+			return nil, false
+		}
+		_, foundWas := graph.Build(was)
+		if !lang.SameToOthers(was, now, append(saidWas, foundWas...), append(saidNow, found...)) {
+			return nil, false
+		}
 	}
 	sl.cone = reach.Cone
 	return &loaded{campaign: now, graph: g}, sl.place(g, reach)

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
@@ -26,11 +27,13 @@ type Campaign struct {
 	Store    string   // absolute directory of the store that the attempts are in
 	Position string   // of the store's records then
 	Total    int      // nodes that were wanted
+	Sourced  bool     // all that a source file can change is the tasks that have it among their sources
 
-	Files   []File // campaign files
-	Prompts []File // prompt files, without blocks
-	Dirs    []Dir  // the directories that these are in
-	Tasks   []Task // all tasks, in the order of the campaign
+	Files   []File   // campaign files
+	Prompts []File   // prompt files, without blocks
+	Read    []string // other files that were read to load the campaign, by slash path below the root
+	Dirs    []Dir    // the directories that these are in
+	Tasks   []Task   // all tasks, in the order of the campaign
 }
 
 // File is a file whose text made the campaign.
@@ -50,9 +53,10 @@ type Dir struct {
 
 // Task is a task with what other tasks have to do with it.
 type Task struct {
-	Name  string
-	Deps  []int  // the tasks that it depends on in any way, by index
-	Nodes []Node // its wanted instances, in the order of the graph
+	Name    string
+	Deps    []int    // the tasks that it depends on in any way, by index
+	Nodes   []Node   // its wanted instances, in the order of the graph
+	Sources []string // the source files of these, sorted
 }
 
 // Node is an instance that was fresh.
@@ -93,6 +97,17 @@ func (c *Campaign) Reach(changed []int) Reach {
 		}
 	}
 	return c.split(in)
+}
+
+// Readers returns the tasks, by index, that have a file among their sources.
+func (c *Campaign) Readers(file string) []int {
+	var out []int
+	for i := range c.Tasks {
+		if _, ok := slices.BinarySearch(c.Tasks[i].Sources, file); ok {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // split returns the tasks that are in, and those beside them that they depend on.

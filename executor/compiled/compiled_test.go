@@ -15,11 +15,12 @@ import (
 // chain is a campaign where b and c read a, d reads both, and e is on its own but after d.
 func chain() *compiled.Campaign {
 	return &compiled.Campaign{
-		Question: [32]byte{1, 2}, Store: "/store", Position: "1:2 ", Total: 6,
+		Question: [32]byte{1, 2}, Store: "/store", Position: "1:2 ", Total: 6, Sourced: true,
 		Files: []compiled.File{{Path: "campaign.hcl", Text: []byte("# x\ntask \"a\" {}\ntask \"b\" {}\n"), Blocks: []lang.FileBlock{
 			{Start: 0, Line: 1}, {Task: "a", Start: 4, Line: 2}, {Task: "b", Start: 16, Line: 3},
 		}}},
 		Prompts: []compiled.File{{Path: "prompts/p.md", Text: []byte("p"), Blocks: []lang.FileBlock{}, Readers: []int{1, 3}}},
+		Read:    []string{"schemas/s.json"},
 		Dirs:    []compiled.Dir{{Path: ".", Names: [32]byte{9}}},
 		Tasks: []compiled.Task{
 			{Name: "a", Nodes: []compiled.Node{{Address: "a", Attempt: cache.Key{7}, Ordinal: 3}}},
@@ -28,7 +29,7 @@ func chain() *compiled.Campaign {
 			}},
 			{Name: "c", Deps: []int{0}, Nodes: []compiled.Node{{Address: "c", Paid: &compiled.Payee{Profile: "p", Pool: "q"}}}},
 			{Name: "d", Deps: []int{1, 2}},
-			{Name: "e", Deps: []int{3}},
+			{Name: "e", Deps: []int{3}, Sources: []string{"src/a", "src/b"}},
 		},
 	}
 }
@@ -48,6 +49,11 @@ func TestReach(t *testing.T) {
 			require.Equal(t, compiled.Reach{Cone: test.cone, Frontier: test.frontier}, c.Reach(test.changed))
 		})
 	}
+}
+
+func TestReaders(t *testing.T) {
+	require.Equal(t, []int{4}, chain().Readers("src/b"))
+	require.Empty(t, chain().Readers("src/c"))
 }
 
 func TestSaveAndLoad(t *testing.T) {

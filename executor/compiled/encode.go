@@ -28,6 +28,7 @@ func (c *Campaign) Encode() []byte {
 	w.text(c.Store)
 	w.text(c.Position)
 	w.number(c.Total)
+	w.flag(c.Sourced)
 	index := make(map[string]int, len(c.Tasks))
 	for i := range c.Tasks {
 		index[c.Tasks[i].Name] = i
@@ -42,6 +43,7 @@ func (c *Campaign) Encode() []byte {
 			w.file(&files[i], index)
 		}
 	}
+	w.texts(c.Read)
 	w.number(len(c.Dirs))
 	for _, d := range c.Dirs {
 		w.text(d.Path)
@@ -53,7 +55,7 @@ func (c *Campaign) Encode() []byte {
 
 // size is about how long the file is.
 func (c *Campaign) size() int {
-	n := 4096 + 128*len(c.Tasks)
+	n := 4096 + 160*len(c.Tasks)
 	for _, f := range slices.Concat(c.Files, c.Prompts) {
 		n += len(f.Path) + len(f.Text) + 6*len(f.Blocks)
 	}
@@ -64,9 +66,24 @@ type writer struct{ b []byte }
 
 func (w *writer) number(n int) { w.b = binary.AppendUvarint(w.b, uint64(n)) }
 
+func (w *writer) flag(yes bool) {
+	n := 0
+	if yes {
+		n = 1
+	}
+	w.number(n)
+}
+
 func (w *writer) text(s string) {
 	w.number(len(s))
 	w.b = append(w.b, s...)
+}
+
+func (w *writer) texts(list []string) {
+	w.number(len(list))
+	for _, s := range list {
+		w.text(s)
+	}
 }
 
 func (w *writer) numbers(list []int) {
@@ -83,6 +100,7 @@ func (w *writer) task(t *Task) {
 	for i := range t.Nodes {
 		w.node(&t.Nodes[i])
 	}
+	w.texts(t.Sources)
 }
 
 // The bits that say what follows of a node.
@@ -144,12 +162,13 @@ func Decode(b []byte) (c *Campaign, err error) {
 	r := reader{b: b[headSize:]}
 	c = &Campaign{}
 	copy(c.Question[:], r.take(len(c.Question)))
-	c.Store, c.Position, c.Total = r.text(), r.text(), r.number()
+	c.Store, c.Position, c.Total, c.Sourced = r.text(), r.text(), r.number(), r.number() == 1
 	c.Tasks = make([]Task, r.count())
 	for i := range c.Tasks {
 		r.task(&c.Tasks[i])
 	}
 	c.Files, c.Prompts = r.files(c.Tasks), r.files(c.Tasks)
+	c.Read = r.texts()
 	c.Dirs = make([]Dir, r.count())
 	for i := range c.Dirs {
 		c.Dirs[i].Path = r.text()
@@ -218,6 +237,18 @@ func (r *reader) count() int {
 
 func (r *reader) text() string { return string(r.take(r.number())) }
 
+func (r *reader) texts() []string {
+	n := r.count()
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = r.text()
+	}
+	return list
+}
+
 func (r *reader) numbers() []int {
 	n := r.count()
 	if n == 0 {
@@ -238,6 +269,7 @@ func (r *reader) task(t *Task) {
 	for i := range t.Nodes {
 		r.node(&t.Nodes[i])
 	}
+	t.Sources = r.texts()
 }
 
 func (r *reader) node(n *Node) {
