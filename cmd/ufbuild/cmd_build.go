@@ -259,7 +259,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	}
 	b.OnBlob = s.observeBlob
 	s.equip(b)
-	if f.stamp && s.compilable() {
+	if f.stamp && (s.slice != nil || s.compilable()) {
 		b.Sourced = s.noteSources
 	}
 	sum, err := b.Run(a.context(), s.aim(b, sel))

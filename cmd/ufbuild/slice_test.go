@@ -29,6 +29,7 @@ var sliceSeed = flag.Uint64("slice-seed", 1, "which edits")
 type sliceHome struct {
 	t     *testing.T
 	dir   string
+	from  int               // tasks from which on a campaign is compiled
 	files map[string]string // as they are written when nothing is edited
 }
 
@@ -52,7 +53,7 @@ func (h *sliceHome) write(name, text string) {
 func (h *sliceHome) process(whole bool, args ...string) (*process, *bytes.Buffer) {
 	var out bytes.Buffer
 	p := &process{
-		args: append([]string{"-C", h.dir, "--store", h.dir + ".store"}, args...), environ: append(os.Environ(), everySlice, "NO_COLOR=1"),
+		args: append([]string{"-C", h.dir, "--store", h.dir + ".store"}, args...), environ: append(os.Environ(), fmt.Sprintf("%s=%d", compileVariable, h.from), "NO_COLOR=1"),
 		in: strings.NewReader(""), out: &out, err: &out,
 	}
 	if whole {
@@ -145,6 +146,26 @@ func TestSliceIsWhatAnEditReaches(t *testing.T) {
 		assert.Equal(t, test.nodes, got, test.what)
 		h.write(test.file, h.files[test.file])
 		h.settle()
+	}
+}
+
+// TestSlicesFollowEachOther builds after edit upon edit, and each build leaves what the next one looks at its slice by.
+func TestSlicesFollowEachOther(t *testing.T) {
+	h := newSliceHome(t)
+	h.from = 12
+	h.settle()
+	for i := range 3 {
+		for file, text := range map[string]string{
+			"say.sh":       fmt.Sprintf("echo %d $1 > o.txt\n", i),
+			"campaign.hcl": strings.Replace(h.files["campaign.hcl"], `"alone"`, fmt.Sprintf(`"alone %d"`, i), 1),
+		} {
+			h.write(file, text)
+			_, nodes := h.slice()
+			require.Equal(t, []string{"lonely"}, nodes)
+			out, code := h.ufbuild(false, "build", "--progress", "none")
+			require.Zero(t, code, out)
+			require.Contains(t, out, "16 tasks: 1 ran, 15 fresh")
+		}
 	}
 }
 

@@ -127,9 +127,15 @@ func (a *app) watch(o lang.Options) *source.Files {
 	return f
 }
 
+// stampTick is a tick of the clock that stamps files, at most.
+const stampTick = 10 * time.Millisecond
+
 // leaveStamp remembers that everything asked for is fresh. Whatever could make the answer depend on
 // more than was observed means no stamp.
 func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
+	if s.slice != nil && len(s.slice.cone) > 0 {
+		time.Sleep(stampTick) // what is as young as its stamp is trusted by nobody, and the whole campaign would be looked at next
+	}
 	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
 		return
 	}
