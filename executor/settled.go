@@ -93,7 +93,7 @@ func (b *Builder) AccountHit(at journal.Attempt, profile *lang.Profile, pool str
 	}
 	found, ok, err := findAttempt(b.Store, at)
 	if ok && err == nil {
-		b.Account(accountOf(b.Campaign, &lang.Instance{Profile: profile, Pool: pool}, found, true))
+		b.Account(accountOf(b.Campaign, &lang.Instance{Settings: &lang.Settings{Profile: profile, Pool: pool}}, found, true))
 	}
 	return err
 }

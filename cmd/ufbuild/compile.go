@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -74,7 +73,7 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 	}
 	for i := range sum.Nodes {
 		t := &c.Tasks[index[sum.Nodes[i].Address.Task]]
-		t.Nodes = append(t.Nodes, s.compileNode(&sum.Nodes[i]))
+		t.Nodes = append(t.Nodes, s.compileNode(sum.Nodes[i]))
 	}
 	if !s.compileFiles(c, index) {
 		return nil
@@ -110,23 +109,22 @@ func (s *session) compileSources(c *compiled.Campaign) {
 	c.Sourced = true
 }
 
-func sourcesIn(set map[string]bool) []string {
-	if len(set) == 0 {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(set))
+// sourcesIn sorts the source files of the instances of a task.
+func sourcesIn(files []string) []string {
+	slices.Sort(files)
+	return slices.Compact(files)
 }
 
 // noteSources remembers the source files of a task.
 func (s *session) noteSources(a lang.Address, files []source.File) {
-	of := s.sourcesOf[a.Task]
-	if of == nil {
-		of = make(map[string]bool, len(files))
-		s.sourcesOf[a.Task] = of
+	if len(files) == 0 {
+		return
 	}
+	of := slices.Grow(s.sourcesOf[a.Task], len(files))
 	for i := range files {
-		of[files[i].Path] = true
+		of = append(of, files[i].Path)
 	}
+	s.sourcesOf[a.Task] = of
 }
 
 // compilable reports whether a slice of the campaign means the same as all of it. Whatever ties tasks together beside their
@@ -189,7 +187,7 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 func (sl *slice) renew(s *session, sum *executor.Summary) {
 	at := map[string]*executor.NodeResult{}
 	for i := range sum.Nodes {
-		at[sum.Nodes[i].Address.String()] = &sum.Nodes[i]
+		at[sum.Nodes[i].Address.String()] = sum.Nodes[i]
 	}
 	for _, i := range sl.cone {
 		nodes := sl.compiled.Tasks[i].Nodes
