@@ -101,6 +101,7 @@ func compile(of *lang.Contract) (s *jsonschema.Schema, err error) {
 // would be in no verdict key.
 type partLoader map[string][]byte
 
+// Load implements jsonschema.URLLoader.
 func (l partLoader) Load(address string) (any, error) {
 	rest, below := strings.CutPrefix(address, schemaBase)
 	name, err := url.PathUnescape(rest)

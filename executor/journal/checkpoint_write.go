@@ -25,9 +25,9 @@ const (
 )
 
 // leaveCheckpoint replaces the checkpoint of a journal that ends at end, where that is worth it: at least so many bytes came
-// since. The caller holds the campaign, and the journal is durable. The new one grows under its name, its head last, so a crash leaves no file that somebody
-// would have to find and remove: without a head it is none. One that cannot be written costs the next reader some time
-// and nothing else, so failures are not told.
+// since. The caller holds the campaign, and the journal is durable. The new one grows under its name, its head last, so a crash
+// leaves no file that somebody would have to find and remove: without a head it is none. One that cannot be written costs the next
+// reader some time and nothing else, so failures are not told.
 func leaveCheckpoint(root string, end int64, least int) {
 	v, f, err := open(root)
 	if f == nil || err != nil {

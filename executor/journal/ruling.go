@@ -89,7 +89,7 @@ func (v *View) unapprove(undone *Ruling) {
 	}
 }
 
-// unrule takes back the ruling that undone names: the address reads what it read before.
+// unrule takes back the ruling that undone names: the address reads what it read before, where the ruling had changed that.
 func (v *View) unrule(undone *Record) {
 	for i := range v.Rulings {
 		r := &v.Rulings[i]
@@ -97,14 +97,14 @@ func (v *View) unrule(undone *Record) {
 			continue
 		}
 		r.Undone = true
-		if r.Word == Approve || r.Word == Deny {
+		switch {
+		case r.Word == Approve, r.Word == Deny:
 			v.unapprove(r)
-			continue
-		}
-		if r.Before.Ordinal == 0 {
+		case r.Word == Unpin: // it changed nothing of what is read
+		case r.Before.Ordinal == 0:
 			delete(v.Selected, r.Address)
-			continue
+		default:
+			v.restore(r.Address, r.Before.Attempt, undone)
 		}
-		v.restore(r.Address, r.Before.Attempt, undone)
 	}
 }

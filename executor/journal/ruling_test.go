@@ -71,6 +71,12 @@ func TestRulings(t *testing.T) {
 	require.False(t, ok)
 	_, ok = v.RulingOf(addr, now)
 	require.True(t, ok, "it goes on reading what it reads")
+
+	edited := cache.KeyOf([]byte("edited"))
+	v = fold(append(records, Ruled(pinned), Ruled(unpinned), Selected(addr, edited, 1, "an edit"), Unruled("undo", "x", unpinned)))
+	_, ok = v.PinOf(addr, pinned.Attempt)
+	require.True(t, ok, "the pin is back")
+	require.Equal(t, Attempt{edited, 1}, v.Selected[addr].Attempt, "and what a build selected meanwhile is read as before")
 }
 
 // A word about bytes is taken back like any other decision, in the order of all of them.
