@@ -54,6 +54,19 @@ var browser = sync.OnceValues(func() (context.Context, string) {
 
 var closeBrowser = func() {}
 
+// needBrowser leaves a test out that cannot have a browser.
+func needBrowser(t testing.TB) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	ctx, none := browser()
+	if none != "" {
+		t.Skip(none)
+	}
+	return ctx
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
 	closeBrowser()
@@ -75,14 +88,7 @@ const patience = 60 * time.Second
 
 func open(t testing.TB, url string) *tab {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes its time")
-	}
-	parent, none := browser()
-	if none != "" {
-		t.Skip(none)
-	}
-	ctx, cancel := chromedp.NewContext(parent)
+	ctx, cancel := chromedp.NewContext(needBrowser(t))
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx}
 	require.NoError(t, chromedp.Listen(ctx, func(e any) {
@@ -246,9 +252,7 @@ type project struct {
 
 func newProject(t *testing.T) *project {
 	t.Helper()
-	if _, none := browser(); none != "" {
-		t.Skip(none)
-	}
+	needBrowser(t)
 	p := &project{t: t, dir: t.TempDir()}
 	aside := t.TempDir()
 	p.env = append(os.Environ(), "HOME="+aside, "UFBUILD_STORE="+filepath.Join(aside, "store"), "UFBUILD_WHO=tester", "GO="+filepath.Join(aside, "go"))
@@ -298,7 +302,10 @@ func (p *project) serve() string {
 	require.NoError(p.t, cmd.Start())
 	p.t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 	link, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(p.t, err, words.String())
+	if err != nil {
+		_ = cmd.Wait() // else words are still written
+		require.NoError(p.t, err, words.String())
+	}
 	return strings.TrimSpace(link)
 }
 
