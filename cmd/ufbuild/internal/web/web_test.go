@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cache"
 )
 
 // hostile is text that tries to leave the place it was put in.
@@ -44,6 +46,18 @@ func TestPageAsksNothing(t *testing.T) {
 	require.NotRegexp(t, `https?://`, page)
 	require.NotRegexp(t, `(?i)<(link|img|iframe|object|script src)`, page)
 	require.NotRegexp(t, `innerHTML|insertAdjacentHTML|document\.write|\beval\(`, script, "text is put in as text")
+}
+
+// TestTones wants what ended badly to look like it.
+func TestTones(t *testing.T) {
+	tones := regexp.MustCompile(`const tones = \{(.*)\};`).FindStringSubmatch(script)[1]
+	for _, o := range []cache.Outcome{cache.Failed, cache.Rejected, cache.Stalled, cache.TimedOut, cache.Refused, cache.Infra} {
+		require.Regexp(t, `\b"?`+string(o)+`"?: "failed"`, tones)
+	}
+	for _, tone := range regexp.MustCompile(`: "(\w+)"`).FindAllStringSubmatch(tones, -1) {
+		require.Contains(t, style, ".s-"+tone[1]+" {")
+		require.Contains(t, style, "--"+tone[1]+"-bg:")
+	}
 }
 
 func TestCriticalPath(t *testing.T) {

@@ -14,8 +14,7 @@ function el(tag, props, ...children) {
 }
 const $ = (id) => document.getElementById(id);
 const button = (words, onclick, props) => el("button", { type: "button", onclick, ...props }, words);
-const chip = (state, words) => el("span", { class: "chip s-" + cssName(state) }, words || state);
-const cssName = (s) => String(s).replace(/[^a-z0-9]+/g, "-");
+const chip = (state) => el("span", { class: "chip s-" + tone(state) }, state);
 
 function duration(ms) {
   if (!ms) return "";
@@ -73,7 +72,8 @@ function readPalette() {
   for (const n of ["bg", "panel", "sunk", "ink", "soft", "line", "strong", "accent", "accent-soft", "on-accent", "fresh", "fresh-bg", "failed", "failed-bg", "stale", "stale-bg", "running", "running-bg", "waiting", "waiting-bg", "idle", "idle-bg", "mono"])
     palette[n] = css.getPropertyValue("--" + n).trim();
 }
-const tones = { fresh: "fresh", ran: "fresh", ok: "fresh", failed: "failed", rejected: "failed", refused: "failed", stalled: "failed", "timed out": "failed", account: "stale", "rate limited": "stale", "over budget": "stale", stale: "stale", partial: "stale", running: "running", queued: "running", waiting: "waiting", paused: "waiting" };
+// The tone of a state, an outcome or a verdict: green, red, amber, …
+const tones = { fresh: "fresh", ran: "fresh", ok: "fresh", failed: "failed", rejected: "failed", refused: "failed", stalled: "failed", infra: "failed", "timed out": "failed", account: "stale", "rate limited": "stale", "over budget": "stale", stale: "stale", partial: "stale", pass: "fresh", fail: "failed", inconclusive: "stale", running: "running", queued: "running", waiting: "waiting", paused: "waiting" };
 const tone = (state) => tones[state] || "idle";
 
 function setTheme(t) {

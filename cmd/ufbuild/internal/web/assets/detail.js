@@ -108,7 +108,7 @@ function summary(node, a) {
   const row = (k, v) => v ? [el("dt", {}, k), el("dd", {}, v)] : [];
   const tokens = a.input_tokens !== undefined || a.output_tokens !== undefined ? `${a.input_tokens === undefined ? "?" : number(a.input_tokens)} in, ${a.output_tokens === undefined ? "?" : number(a.output_tokens)} out` : "";
   const paid = node.kind === "prompt" ? money(a.cost_usd) || "unknown" : "";
-  const verdict = a.verdict && el("div", {}, el("h3", {}, "Verdict"), el("p", {}, chip(a.verdict === "inconclusive" ? "warn" : a.verdict, a.verdict)), (a.messages || []).map((m) => el("p", { class: "message" }, m)), (a.warnings || []).map((m) => el("p", { class: "message warn" }, m)));
+  const verdict = a.verdict && el("div", {}, el("h3", {}, "Verdict"), el("p", {}, chip(a.verdict)), (a.messages || []).map((m) => el("p", { class: "message" }, m)), (a.warnings || []).map((m) => el("p", { class: "message warn" }, m)));
   const outputs = (a.outputs || []).length > 0 && el("div", {}, el("h3", {}, "Outputs"), el("table", {}, el("tbody", {}, a.outputs.map((o) => el("tr", {},
     el("td", { class: "mono" }, (a.has || []).includes("output:" + o.name) ? button(o.name, () => { app.pane = "output:" + o.name; renderDetail(); saveHash(); }, { class: "link" }) : o.name),
     el("td", { class: "soft" }, o.missing ? "not produced" : o.tree ? "tree" : bytes(o.size)), el("td", { class: "soft" }, o.contract || ""), el("td", { class: "mono soft", title: o.digest }, (o.digest || "").slice(0, 18)))))));

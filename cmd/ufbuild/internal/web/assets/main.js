@@ -50,7 +50,7 @@ function renderHeader() {
   $("subtitle").textContent = parts.filter(Boolean).join(" · ");
   const list = [...states].filter(([s]) => s).sort((x, y) => stateOrder.indexOf(x[0]) - stateOrder.indexOf(y[0]));
   const again = focusOf($("states"));
-  $("states").replaceChildren(...list.map(([s, n]) => button(`${s} ${n}`, () => toggleState(s), { class: "chip s-" + cssName(s), "aria-pressed": String(app.filter.states.has(s)), "data-keep": s })));
+  $("states").replaceChildren(...list.map(([s, n]) => button(`${s} ${n}`, () => toggleState(s), { class: "chip s-" + tone(s), "aria-pressed": String(app.filter.states.has(s)), "data-keep": s })));
   again();
   $("notes").replaceChildren(...[app.trouble, ...(d.notes || [])].filter(Boolean).map((n) => el("p", { class: "note" }, n)));
   document.title = `${d.campaign} · ufbuild`;
