@@ -39,8 +39,10 @@ type Store struct {
 	cache.Store
 	opts Options
 
-	dialOnce sync.Once
-	sayOnce  sync.Once
+	sayOnce sync.Once
+
+	dialling sync.Mutex
+	dialled  bool
 	shared   cache.Shared // nil when it cannot be reached
 
 	mu       sync.Mutex
@@ -64,22 +66,26 @@ func New(local cache.Store, opts Options) *Store {
 // Name is the address of the shared store.
 func (s *Store) Name() string { return s.opts.Name }
 
-// connect returns the shared store, or nil.
+// connect returns the shared store, or nil. It is tried once, by the first who is not stopped meanwhile.
 func (s *Store) connect(ctx context.Context) cache.Shared {
-	s.dialOnce.Do(func() {
-		dialling, cancel := context.WithTimeout(ctx, dialWithin)
-		defer cancel()
-		shared, err := s.opts.Open(dialling)
-		if err != nil && ctx.Err() != nil {
-			return // the user stops the build
-		}
-		if err != nil {
-			s.giveUp(err, &s.noRead, &s.noWrite)
-			return
-		}
-		s.shared = shared
-	})
-	return s.shared
+	s.dialling.Lock()
+	defer s.dialling.Unlock()
+	if s.dialled {
+		return s.shared
+	}
+	within, cancel := context.WithTimeout(ctx, dialWithin)
+	defer cancel()
+	shared, err := s.opts.Open(within)
+	if err != nil && ctx.Err() != nil {
+		return nil // this attempt is stopped, or the build is
+	}
+	s.dialled = true
+	if err != nil {
+		s.giveUp(err, &s.noRead, &s.noWrite)
+		return nil
+	}
+	s.shared = shared
+	return shared
 }
 
 // giveUp leaves the shared store alone from now on and says why, once.

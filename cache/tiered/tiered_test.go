@@ -370,17 +370,28 @@ func TestALongWaitIsSaid(t *testing.T) {
 	})
 }
 
-// TestAStoppedBuildIsNoTrouble: who stops a build is not told that the server failed.
-func TestAStoppedBuildIsNoTrouble(t *testing.T) {
+// TestAStoppedAttemptIsNoTrouble: who stops a build is not told that the server failed, and whose attempt is stopped while it
+// connects does not keep the others from the server.
+func TestAStoppedAttemptIsNoTrouble(t *testing.T) {
+	server := remotetest.Start(t, remotetest.Options{})
+	a := newMachine(t, mem.New(""), server.URL(), nil)
+	publish(t, a, attempt(t, a.local, 1, "one"))
 	ctx, cancel := context.WithCancel(t.Context())
-	m := newMachine(t, mem.New(""), "grpc://slow", func(o *tiered.Options) {
+	dials := 0
+	m := newMachine(t, mem.New(""), server.URL(), func(o *tiered.Options) {
 		o.Open = func(ctx context.Context) (cache.Shared, error) {
+			if dials++; dials > 1 {
+				return at(server.URL())(ctx)
+			}
 			cancel()
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
 	})
 	require.False(t, m.Fetch(ctx, ask))
+	require.True(t, m.Fetch(t.Context(), ask))
+	require.False(t, m.Fetch(t.Context(), ask), "it is there")
+	require.Equal(t, 2, dials)
 	require.Empty(t, m.warnings())
 }
 
