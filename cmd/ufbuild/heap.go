@@ -14,10 +14,9 @@ const (
 	// ends before its first look, and a build of one is not stopped for every few tasks.
 	heapRoom = 32 << 20
 	// looseShare is that room where much is held, in percent of what is held, for as long as somebody waits for an answer.
-	looseShare = 100
-	// denseShare is the same once tasks run, which may take hours: in a build of 10,000 it takes no more of the processor
-	// and a third less memory.
-	denseShare = 50
+	looseShare = 70
+	// denseShare is the same once tasks run, which may take hours, and the processor is theirs.
+	denseShare = 40
 	// sparseShare bounds the percentage: of next to nothing it would be without end.
 	sparseShare = 800
 )
