@@ -81,6 +81,7 @@ func TestClasses(t *testing.T) {
 	for c, want := range map[agent.Class]cache.Outcome{
 		agent.OK: cache.OK, agent.Failed: cache.Failed, agent.Refused: cache.Refused,
 		agent.RateLimited: cache.RateLimited, agent.Credit: cache.Account, agent.Login: cache.Account,
+		agent.OverBudget: cache.OverBudget,
 	} {
 		require.Equal(t, want, c.Outcome(), c.String())
 		require.True(t, c.Outcome().Valid())

@@ -89,6 +89,19 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// A time of day is that of the zone that a program names, and the builder may be told another one by TZ.
+func TestWaitInAZone(t *testing.T) {
+	east := noon.In(time.FixedZone("east", 5*3600)) // five in the afternoon
+	for text, want := range map[string]time.Duration{
+		"You've hit your session limit · resets 3pm (UTC)":     3 * time.Hour,
+		"You've hit your session limit · resets 3pm":           22 * time.Hour,
+		"You've hit your session limit · resets 3pm (Nowhere)": 22 * time.Hour,
+		"resets at 6:30 PM (see the console)":                  90 * time.Minute,
+	} {
+		require.Equal(t, want, agent.Wait(text, east), text)
+	}
+}
+
 func FuzzClassify(f *testing.F) {
 	for _, p := range agent.Patterns {
 		f.Add(p.Line)

@@ -13,10 +13,10 @@
 //
 // # The promises
 //
-// Drivers are pure: they read no file, clock or environment. Exit 0 is never proof: a reading may
-// say failed, rate limited or account whatever the exit code. Text that is not known is never
-// guessed to be one of the conditions of an account, since those pause a whole pool. Usage that a
-// program does not report is unknown (nil), never zero.
+// Drivers are pure: they read no file, clock or environment, but for the zone of a time of day that a
+// program names. Exit 0 is never proof: a reading may say failed, rate limited or account whatever the
+// exit code. Text that is not known is never guessed to be one of the conditions of an account, since
+// those pause a whole pool. Usage that a program does not report is unknown (nil), never zero.
 //
 // # The dangers
 //

@@ -14,7 +14,7 @@ var (
 	waitDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"`)
 	waitEpoch = regexp.MustCompile(`(?i)\blimit reached\|(\d{10})\b`)
 	waitStamp = regexp.MustCompile(`(?i)\b(?:again|resets?|until)(?: at| after| on)?:?\s+(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d))`)
-	waitClock = regexp.MustCompile(`(?i)\b(?:again|resets?)(?: at)?:?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b`)
+	waitClock = regexp.MustCompile(`(?i)\b(?:again|resets?)(?: at)?:?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b(?:\s*\(([A-Za-z_/+-]+)\))?`)
 )
 
 // maxWait bounds what a program can say: the longest window of a provider is a month.
@@ -88,7 +88,8 @@ func waitMoment(text string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// waitTime reads a time of day as its next occurrence.
+// waitTime reads a time of day as its next occurrence, in the zone that stands behind it, such as "(Europe/Berlin)", else in that
+// of now: a program goes by the zone of the machine, and its builder by TZ, which it is not handed.
 func waitTime(text string, now time.Time) (time.Duration, bool) {
 	m := waitClock.FindStringSubmatch(text)
 	if m == nil {
@@ -102,6 +103,11 @@ func waitTime(text string, now time.Time) (time.Duration, bool) {
 	hour %= 12
 	if strings.EqualFold(m[3], "pm") {
 		hour += 12
+	}
+	if m[4] != "" {
+		if zone, err := time.LoadLocation(m[4]); err == nil { // what this machine does not know is no zone
+			now = now.In(zone)
+		}
 	}
 	at := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
 	if !at.After(now) {

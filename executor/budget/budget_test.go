@@ -100,3 +100,18 @@ func TestPrice(t *testing.T) {
 	u.AtLeast = true
 	require.InDelta(t, 5.5, *budget.Price(p, u), 1e-9, "at least the input was paid")
 }
+
+// TestTaskCeilings wants the lower of two ceilings, number by number, and what is left of them.
+func TestTaskCeilings(t *testing.T) {
+	require.Equal(t, lang.Budget{USD: 1, Tokens: 5}, budget.Tighter(lang.Budget{USD: 1, Tokens: 9}, lang.Budget{USD: 2, Tokens: 5}))
+	require.Equal(t, lang.Budget{USD: 2, Tokens: 9}, budget.Tighter(lang.Budget{Tokens: 9}, lang.Budget{USD: 2}))
+	cost := 1.5
+	a := budget.New("the budget", lang.Budget{USD: 2.5}, budget.Spending{})
+	require.InDelta(t, 2.5, a.Left(lang.Budget{}), 1e-9)
+	require.InDelta(t, 1.0, a.Left(lang.Budget{USD: 1}), 1e-9)
+	a.Spend(cache.Usage{CostUSD: &cost})
+	require.InDelta(t, 1.0, a.Left(lang.Budget{}), 1e-9)
+	a.Spend(cache.Usage{CostUSD: &cost})
+	require.Positive(t, a.Left(lang.Budget{}), "0 would be no ceiling at all")
+	require.Zero(t, budget.New("the budget", lang.Budget{Tokens: 3}, budget.Spending{}).Left(lang.Budget{}))
+}
