@@ -104,6 +104,7 @@ func (s *Store) takeLog(id int) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.commits.directory(filepath.Join(s.dir, "log"))
 	w := &writer{id: id, log: log}
 	if err := errors.Join(s.actions.adopt(w), s.sweepTemp(id)); err != nil {
 		_ = log.Close()
@@ -129,8 +130,8 @@ func (s *Store) makeLayout() error {
 			return err
 		}
 	}
-	// Whoever made these names, and those of the logs and packs in them, may have died before they were durable.
-	s.commits.directory(filepath.Dir(s.dir), s.dir, filepath.Join(s.dir, "log"), filepath.Join(s.dir, "pack"))
+	// Whoever made these names may have died before they were durable. So it is with all names here, whether they were there or not.
+	s.commits.directory(filepath.Dir(s.dir), s.dir)
 	_, err := os.Lstat(filepath.Join(s.dir, formatName))
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
