@@ -26,6 +26,11 @@ func (l *loader) checkInherit(d *taskDef) {
 			l.manySnapshots(t, r, n)
 		}
 	}
+	for _, r := range d.prefer {
+		if !slices.ContainsFunc(d.inherit, func(i direct) bool { return i.name == r.name }) {
+			l.error("UF1302", r.place, "prefer has no effect here: the tree of task.%s is not inherited.", r.name)
+		}
+	}
 	if len(d.inherit) == snapshots && snapshots > 1 && w.arg("prefer") == nil {
 		l.warn("UF8202", w.arg("inherit").place, "%s are inherited; if two change one file differently, the merge fails.", plural(snapshots, "snapshot")).
 			hint("Say with prefer whose content wins.")

@@ -147,7 +147,7 @@ contract A {}
 		Code: "UF8102", Title: "Glob matches nothing",
 		Explanation: `
 No file matches, so the task would work on nothing, and that is rarely meant. If it is, set allow_empty = true
-on the input.`,
+on the input. A directory is no file: name its files, as in src/**.`,
 		Bad: `
 task "count" {
   command = ["sh", "-c", "ls src | wc -l"]

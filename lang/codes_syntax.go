@@ -387,8 +387,8 @@ task "greet" {
 	{
 		Code: "UF1302", Title: "Setting that does not fit the kind of task",
 		Explanation: `
-profile, vars and template are about prompts and have no effect on a command. What has no effect is an error,
-because its author expected one.`,
+profile, vars and template are about prompts and have no effect on a command; neither has prefer for a task whose tree
+is not inherited. What has no effect is an error, because its author expected one.`,
 		Bad: `
 task "greet" {
   command = ["echo", "hello"]

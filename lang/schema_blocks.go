@@ -1,5 +1,7 @@
 package lang
 
+import "slices"
+
 var campaignSchema = &Block{
 	Name: "campaign",
 	Doc:  "What every task shares.",
@@ -15,7 +17,11 @@ var campaignSchema = &Block{
 		{Name: "store", Type: "string", Phase: Literal, Doc: "Directory of the store."},
 		{Name: "remote", Type: "string", Phase: Literal, Doc: "Address of a remote store; remotes without one of their own use it too."},
 	},
-	Blocks: []*Block{budgetSchema, workspaceSchema},
+	Blocks: []*Block{budgetSchema, {
+		Name: workspaceSchema.Name,
+		Doc:  "What is in the directory of an attempt, where the task does not say.",
+		Args: slices.DeleteFunc(slices.Clone(workspaceSchema.Args), func(a Arg) bool { return a.Phase == Static }), // whose trees a task starts from is its own
+	}},
 }
 
 var budgetSchema = &Block{

@@ -8,6 +8,18 @@ The nearest ` + "`campaign.hcl`" + ` upward from the working directory is the ca
 ` + "`*.campaign.hcl`" + ` beside it (or ` + "`*.campaign.hcl.json`" + `) are one namespace: neither the files nor the order of blocks
 matter. All paths are relative to the root. Names are a lower-case letter and then letters, digits, ` + "`-` and `_`" + `.
 
+## Limits
+
+| what | at most |
+|---|---|
+| a campaign file | 4 MiB, brackets 200 deep |
+| a prompt file | 256 KiB; 1,000 files that it includes, each counted as often as it is included |
+| what ` + "`file()`" + ` reads, a schema, a sample | 16 MiB |
+| an output whose text or JSON an expression reads | 64 MiB |
+| a name | 63 characters |
+| a key of ` + "`for_each` or `expand`" + `, the values of a matrix cell together | 120 bytes |
+| loops of an instance; instances of a campaign | 1,000; 20,000 |
+
 ## Names in expressions
 
 Arguments, and prompts between ` + "`${` and `}`" + `, may name the following. A reference to a task or group makes a
@@ -19,7 +31,7 @@ dependency; nothing else has to be declared for it.
 | ` + "`task.NAME`" + ` | the instance of a task that has one; with loops in series the last |
 | ` + "`task.NAME[\"KEY\"]`" + ` | one instance of a task with ` + "`for_each`" + ` |
 | ` + "`task.NAME.all`, `group.NAME.all`" + ` | the list of every instance: of any task, of all tasks of a group |
-| ` + "`reference.NAME.path`" + ` | where a reference lies in the workspace |
+| ` + "`reference.NAME.path`, `.files`, `.commit`" + ` | where a reference lies in the workspace, where each of its paths does, its commit (null without one) |
 | ` + "`self`" + ` | the instance itself: ` + "`name`, `id`, `key`, `outputs.NAME.path`, `outputs.NAME.contract`" + ` |
 | ` + "`self.previous`" + ` | with ` + "`loop_mode = \"series\"`" + ` the instance before, null in the first |
 | ` + "`each.key`, `each.value`" + ` | the element of ` + "`for_each`" + ` |
