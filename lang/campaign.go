@@ -2,18 +2,19 @@ package lang
 
 import "time"
 
-// Campaign is the whole set of declarations loaded together. It is immutable after Load.
+// Campaign is the whole set of declarations loaded together. It is immutable after Load and may be used by several
+// goroutines. One that was not made by Load, as tests have it, answers from its fields alone and renders nothing.
 type Campaign struct {
 	Root            string // absolute path of the campaign directory
 	Name            string // campaign.name, else the base name of Root
 	Description     string
-	Requires        string
-	Out             string   // slash path of the outputs directory, relative to Root
-	Default         []string // names of the default tasks; empty means every task nothing depends on
-	StorePath       string   // campaign.store as written; "" when not set
-	Remote          string   // campaign.remote as written; "" when not set: the store that results are shared through
-	Deadline        time.Duration
-	MaxDynamicTasks int
+	Requires        string        // version constraint as written, such as ">= 0.3"; "" for none
+	Out             string        // slash path of the outputs directory, relative to Root
+	Default         []string      // names of the default tasks; empty means every task nothing depends on
+	StorePath       string        // campaign.store as written; "" when not set
+	Remote          string        // campaign.remote as written; "" when not set: the store that results are shared through
+	Deadline        time.Duration // of a build; 0: none
+	MaxDynamicTasks int           // most instances of one expand that has no max_items
 	Budget          Budget
 	Prices          map[string]Price // by model; nil when not set
 	Range           Range            // of the campaign block; zero when there is none
@@ -40,13 +41,14 @@ type SourceFile struct {
 	Bytes []byte
 }
 
-// Budget is a ceiling; zero fields are unlimited.
+// Budget is a ceiling in dollars and in tokens, of input and output together; zero fields are unlimited.
 type Budget struct {
 	USD    float64
 	Tokens int64
 }
 
-// Price is what a model costs, in dollars per million tokens.
+// Price is what a model costs, in dollars per million tokens: of input that is new, of input from the provider's cache, and of
+// output.
 type Price struct{ Input, Cached, Output float64 }
 
 // Variable is a declared variable with the value it got.
@@ -54,8 +56,8 @@ type Variable struct {
 	Name        string
 	Type        string // as written
 	Description string
-	Sensitive   bool
-	Nullable    bool
+	Sensitive   bool   // it may only go into secrets, and is never printed
+	Nullable    bool   // null is a value
 	Value       string // the value as HCL text; "(sensitive)" when sensitive; "" when it has none
 	Origin      string // "default", "--var", "UF_VAR_x", "preset p", "" when it has no value
 	Range       Range
@@ -75,14 +77,14 @@ func (l *Local) Value() string { return l.print() }
 // Agent is a program that carries out prompts, as declared.
 type Agent struct {
 	Name    string
-	Adapter string
-	Command []string
-	Args    []string
-	Env     map[string]string
-	PassEnv []string
-	Pool    string // pool name; "" for none
-	Version string // "record" (default) or "key"
-	Asks    bool   // version is declared: whatever the program is, it may be asked for its version
+	Adapter string            // how the program is started and read, such as "claude"; checked to be a known one
+	Command []string          // argv of another program than the adapter's own; nil for that
+	Args    []string          // after what the adapter passes
+	Env     map[string]string // nil for none
+	PassEnv []string          // names of variables of this process that the program gets; never hashed
+	Pool    string            // pool name; "" for none
+	Version string            // "record" (default) or "key"
+	Asks    bool              // version is declared: whatever the program is, it may be asked for its version
 	Range   Range
 }
 
@@ -90,9 +92,9 @@ type Agent struct {
 type Profile struct {
 	Name        string
 	Agent       *Agent
-	Model       string
-	Effort      string
-	Args        []string
+	Model       string   // as the adapter spells it; "" for its own default
+	Effort      string   // in the adapter's words; "" for its own default
+	Args        []string // after those of the agent
 	Env         map[string]string
 	Remote      string   // name of the remote that runs its prompts, or [Here]; "" for this machine
 	Fallback    []string // profile names
@@ -107,23 +109,24 @@ type Pool struct {
 	Range Range
 }
 
-// Remote is where tasks run that name it, as declared.
+// Remote is where tasks run that name it, as declared. Where Submit, State, Cancel or Logs is empty, the engine's own command
+// is meant.
 type Remote struct {
 	Name       string
-	Engine     string // reapi, slurm, kubectl, nomad or command
-	Address    string // of its store; "" for campaign.remote
-	Slots      int
-	MaxTimeout time.Duration // 0: not known
-	RetryLost  int           // -1: as the kind of the task says
-	Properties map[string]string
-	Env        map[string]string
-	Program    string // "" for ufbuild
-	Submit     []string
-	Input      string
-	State      []string
-	Cancel     []string
-	Logs       []string
-	Poll       time.Duration
+	Engine     string            // reapi, slurm, kubectl, nomad or command
+	Address    string            // of its store; "" for campaign.remote
+	Slots      int               // attempts at once
+	MaxTimeout time.Duration     // 0: not known
+	RetryLost  int               // runs of a lost attempt beyond the first; -1: as the kind of the task says
+	Properties map[string]string // platform properties of reapi; further {words} of the commands
+	Env        map[string]string // over there; in no key
+	Program    string            // "" for ufbuild
+	Submit     []string          // argv that hands in a job
+	Input      string            // what Submit reads from standard input
+	State      []string          // argv that prints the state of a job
+	Cancel     []string          // argv that ends a job
+	Logs       []string          // argv that prints what a running job prints
+	Poll       time.Duration     // longest time between two looks at a job
 	Range      Range
 }
 
@@ -135,14 +138,14 @@ type Contract struct {
 	SchemaDoc []byte // its bytes
 	// SchemaParts are the other schema files that it refers to, by slash path below Root.
 	SchemaParts map[string][]byte
-	MinBytes    int64 // 0: no minimum
-	MaxBytes    int64 // 0: no maximum
-	MinItems    int
-	Unique      []string
+	MinBytes    int64    // 0: no minimum
+	MaxBytes    int64    // 0: no maximum
+	MinItems    int      // of the top-level list, the lines of a text that are not blank, the files of a tree; 0: no minimum
+	Unique      []string // paths whose values must differ, see [ParsePath]
 	Joins       []ContractJoin
 	Counts      []ContractCount
 	Preserves   []ContractPreserve
-	Approval    bool
+	Approval    bool // a person must approve the exact bytes
 	Empty       string
 	HasEmpty    bool     // empty is set, though it may be the empty text
 	Sample      string   // slash path of a file that keeps the contract; "" for none
@@ -155,7 +158,7 @@ type Contract struct {
 	operands []operandAt
 }
 
-// ContractJoin says that the values at Path exist among those at To, an [Operand].
+// ContractJoin says that the values at Path exist among those at To, the text of an [Operand].
 type ContractJoin struct{ Path, To string }
 
 // ContractCount says how many values Path must have.
@@ -172,23 +175,23 @@ type ContractPreserve struct {
 	Fields []string
 }
 
-// Reference is pinned outside material.
+// Reference is pinned outside material: of Repo, URL and File exactly one is set.
 type Reference struct {
 	Name   string
-	Repo   string
-	Commit string
-	Paths  []string
-	URL    string
-	SHA256 string
-	File   string
+	Repo   string   // address of a git repository
+	Commit string   // of Repo: 40 hex digits
+	Paths  []string // of Repo: what to take of it, as slash paths; empty for all
+	URL    string   // of a file
+	SHA256 string   // of what URL gives: 64 hex digits
+	File   string   // slash path below the root
 	Range  Range
 }
 
 // Group gathers tasks and gives them defaults.
 type Group struct {
 	Name        string
-	Label       string
-	Color       string
+	Label       string // for people; "" for the name
+	Color       string // "#rrggbb"; "" for none
 	Description string
 	Budget      Budget // of all its tasks together
 	Range       Range
@@ -232,8 +235,8 @@ type Task struct {
 
 // Expand is the bound of a run-time fan-out.
 type Expand struct {
-	MaxItems int // 0: campaign.max_dynamic_tasks
-	OnEmpty  string
+	MaxItems int    // 0: campaign.max_dynamic_tasks
+	OnEmpty  string // "proceed" or "fail"
 	Range    Range
 }
 
@@ -292,21 +295,21 @@ type Instance struct {
 
 // Settings say how an instance runs. Instances with equal ones share them: they are never changed.
 type Settings struct {
-	Profile     *Profile // nil for commands
-	Pool        string   // the task's own pool; "" for none
-	Weight      int
-	Timeout     time.Duration
+	Profile     *Profile      // nil for commands
+	Pool        string        // the task's own pool; "" for none
+	Weight      int           // slots that it takes of its pools, 1 or more
+	Timeout     time.Duration // of an attempt; never 0
 	IdleTimeout time.Duration // 0: none
 	OnTimeout   string        // "fail" or "accept"
 	OnFailure   string        // "continue", "fail" or "abort"
 	Budget      Budget        // of all its attempts until it is fresh
 	EachBudget  Budget        // of each of them
-	Cache       bool
-	Salt        string
-	Remote      string // the remote that the task names; see [Instance.RunsOn]
-	KeepEdits   bool
-	PassEnv     []string
-	Requires    []string
+	Cache       bool          // false: always stale
+	Salt        string        // text mixed into the key
+	Remote      string        // the remote that the task names; see [Instance.RunsOn]
+	KeepEdits   bool          // an output that a person edited is reported, not repaired
+	PassEnv     []string      // names of variables of this process that it gets; never hashed
+	Requires    []string      // commands that must be on PATH
 	Retry       Retry
 	Workspace   Workspace
 }
@@ -322,10 +325,10 @@ func (i *Instance) With(change func(*Settings)) *Instance {
 
 // Retry is the policy for automatic tries within a build.
 type Retry struct {
-	Attempts int      // 1: no further try
-	On       []string // crash, timeout, stall, contract
-	Backoff  time.Duration
-	Feedback bool
+	Attempts int           // 1: no further try
+	On       []string      // crash, timeout, stall, contract
+	Backoff  time.Duration // pause before the next try; 0: none
+	Feedback bool          // the next try is told what the contract said
 }
 
 // Input is a named set of source files.
@@ -352,29 +355,29 @@ type WorkspaceMode string
 
 // The workspace modes.
 const (
-	ModeInputs  WorkspaceMode = "inputs"
-	ModeRepo    WorkspaceMode = "repo"
-	ModeInplace WorkspaceMode = "inplace"
+	ModeInputs  WorkspaceMode = "inputs"  // the declared inputs, at their own paths
+	ModeRepo    WorkspaceMode = "repo"    // every file of the project but the campaign's own, as Include and Exclude narrow it
+	ModeInplace WorkspaceMode = "inplace" // the project itself: nothing is laid out
 )
 
 // Workspace says how the directory of an attempt is made.
 type Workspace struct {
 	Mode      WorkspaceMode
-	Include   []string
-	Exclude   []string
-	Inherit   []Address
-	Prefer    []Address
-	Deletions string // "all" or "any"
-	Git       string // "none" or "init"
-	Sandbox   string // "off", "writes" or "strict"
-	Network   bool
-	Writable  []string
-	Readable  []string
+	Include   []string  // globs; nil: everything
+	Exclude   []string  // globs
+	Inherit   []Address // the instances whose trees it starts from
+	Prefer    []Address // of those the ones whose content wins where two changed one file
+	Deletions string    // "all" or "any": whose deletions count where several are inherited
+	Git       string    // "none" or "init"
+	Sandbox   string    // "off", "writes" or "strict"
+	Network   bool      // false: the task reaches nothing but itself
+	Writable  []string  // further paths that a sandbox lets be written, and read
+	Readable  []string  // further paths that "strict" lets be read
 }
 
 // Export copies an output into the project on request.
 type Export struct {
-	Output string
-	To     string
-	Range  Range // of to
+	Output string // name of an output of the instance
+	To     string // slash path below the root
+	Range  Range  // of to
 }
