@@ -69,6 +69,33 @@ func BenchmarkCampaign(b *testing.B) {
 	b.ReportMetric(median(cpu), "cpu/ninja")
 }
 
+// BenchmarkOneBlock edits one block of 10,000 tasks and builds, right after ninja has found that it has nothing to do with as many. It
+// reports ratios of wall time and of CPU time: the aim is 0.4.
+//
+//	go test ./cmd/ufbuild -run '^$' -bench OneBlock -benchtime 9x
+func BenchmarkOneBlock(b *testing.B) {
+	ninja, err := exec.LookPath("ninja")
+	if err != nil {
+		b.Skip("ninja is not on PATH")
+	}
+	a := newGround(b, 10_000, buildProgram(b))
+	a.warm(ninja)
+	for name, verb := range map[string]string{"planned": "plan", "built": "build"} {
+		b.Run(name, func(b *testing.B) {
+			var wall, cpu []float64
+			for b.Loop() {
+				a.editBlock()
+				theirs, ours := a.run(ninja), a.run(a.bin, verb)
+				wall = append(wall, ours.wall.Seconds()/theirs.wall.Seconds())
+				cpu = append(cpu, ours.cpu.Seconds()/theirs.cpu.Seconds())
+				b.Logf("ninja %v (cpu %v), ufbuild %v (cpu %v)", theirs.wall, theirs.cpu, ours.wall, ours.cpu)
+			}
+			b.ReportMetric(median(wall), "wall/ninja")
+			b.ReportMetric(median(cpu), "cpu/ninja")
+		})
+	}
+}
+
 // BenchmarkVersion asks for the version, pair by pair with a program that does nothing: as `make` builds it, without the C
 // library, and as plain `go build` does, which links it where there is a C compiler. It reports ratios of wall time and of CPU time.
 //
