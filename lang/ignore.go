@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,7 @@ type ignoreComment struct {
 func (c *Campaign) ignoreComments() []*ignoreComment {
 	var found []*ignoreComment
 	for _, f := range c.eval.src.list() {
-		if !strings.HasSuffix(f.Path, ".hcl") || !strings.Contains(string(f.Bytes), ignoreMark) {
+		if !strings.HasSuffix(f.Path, ".hcl") || !bytes.Contains(f.Bytes, []byte(ignoreMark)) {
 			continue
 		}
 		offset := 0

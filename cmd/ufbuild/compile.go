@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,8 +86,23 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 // and who edits one waits for the rest.
 const maxSources = 100_000
 
-// readsFile is a call that reads a file when an expression is evaluated, of which the sources of a task say nothing.
-var readsFile = regexp.MustCompile(`\bfile(set)?\s*\(`)
+// readsFile reports whether a text has what may be a call that reads a file when an expression is evaluated, of which the sources of
+// a task say nothing.
+func readsFile(text []byte) bool { return mayCall(text, "file") || mayCall(text, "fileset") }
+
+// mayCall reports whether a text has what may be a call of a function. Spaces, lines and comments may stand before the bracket.
+func mayCall(text []byte, function string) bool {
+	for {
+		at := bytes.Index(text, []byte(function))
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(function):]
+		if rest := bytes.TrimLeft(text, " \t\r\n"); len(rest) > 0 && bytes.IndexByte([]byte("(/#"), rest[0]) >= 0 {
+			return true
+		}
+	}
+}
 
 // compileSources says which tasks a source file can change. Where files are read in other ways too, it leaves that open.
 func (s *session) compileSources(c *compiled.Campaign) {
@@ -99,7 +114,7 @@ func (s *session) compileSources(c *compiled.Campaign) {
 		return
 	}
 	for _, f := range slices.Concat(c.Files, c.Prompts) {
-		if readsFile.Match(f.Text) {
+		if readsFile(f.Text) {
 			return
 		}
 	}
@@ -204,7 +219,7 @@ func (sl *slice) renew(s *session, sum *executor.Summary) {
 
 func (sl *slice) renewSources(s *session) {
 	for _, f := range slices.Concat(sl.compiled.Files, sl.compiled.Prompts) {
-		if sl.texts && readsFile.Match(f.Text) {
+		if sl.texts && readsFile(f.Text) {
 			sl.compiled.Sourced = false
 		}
 	}

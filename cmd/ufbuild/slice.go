@@ -355,5 +355,5 @@ var errUnsound = fmt.Errorf("the whole campaign has to be looked at")
 
 // compilable reports whether the text of a campaign file can be taken apart by blocks without changing what it means.
 func compilable(text []byte) bool {
-	return !bytes.Contains(text, []byte("ufbuild:ignore")) && !bytes.Contains(text, []byte("fileset("))
+	return !bytes.Contains(text, []byte("ufbuild:ignore")) && !mayCall(text, "fileset")
 }

@@ -119,7 +119,6 @@ func (c *checkpoint) fill(v *View) error {
 	n := d.count()
 	c.histories = make(map[lang.Address]pastAttempts, n)
 	v.Selected, v.Last = make(map[lang.Address]Selection, n), make(map[lang.Address]Selection, n)
-	v.Ended = make(map[lang.Address]Ended, n)
 	for range n {
 		c.fillAddress(v, &d)
 	}
