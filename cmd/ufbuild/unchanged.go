@@ -68,15 +68,17 @@ func (a *app) invocation() string {
 // build to [app.answerUnchanged].
 const unspelled = "not spelled"
 
-// invocation is that of the process, unless a secret value is in it.
+// invocation is that of the process, unless a secret is in it: a sensitive variable, one of which the campaign as it was loaded
+// knows nothing, or what a server lets us in for.
 func (s *session) invocation() string {
-	secret := s.secretValues()
+	plain := map[string]bool{}
+	for _, v := range s.campaign.Variables {
+		plain[v.Name] = !v.Sensitive
+	}
 	for _, kv := range s.app.environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if name == "UFBUILD_REMOTE_HEADER" && value != "" { // --remote-header, which holds what a server lets us in for
-			return unspelled
-		}
-		if strings.HasPrefix(name, "UF_VAR_") && slices.ContainsFunc(secret, func(v string) bool { return v != "" && strings.Contains(value, v) }) {
+		key, value, _ := strings.Cut(kv, "=")
+		name, sets := strings.CutPrefix(key, "UF_VAR_")
+		if sets && !plain[name] || key == "UFBUILD_REMOTE_HEADER" && value != "" {
 			return unspelled
 		}
 	}
