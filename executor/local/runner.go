@@ -42,7 +42,7 @@ type Runner struct {
 	once    sync.Once
 	onceErr error
 	null    *os.File
-	starter starter
+	starter *starter
 	born    int // the list of children of this process' first thread; -1 where the kernel keeps none
 	guard   guard
 
@@ -85,7 +85,7 @@ func (r *Runner) Close() error {
 	r.spares.Close()
 	r.guard.dismiss()
 	if r.starter != nil {
-		close(r.starter)
+		r.starter.close()
 		closeHandle(r.born)
 	}
 	if r.null != nil {

@@ -18,21 +18,31 @@ import (
 
 // starter starts programs on threads of its own. The death signal of a child is tied to the thread that made it, so they
 // live until the runner is closed, and none has to wait blocked for the end of each program.
-type starter chan func()
+type starter struct {
+	work chan func()
+	quit chan struct{}
+}
 
-// newStarter starts the first thread. Closing the channel ends all of them.
-func newStarter() starter {
-	s := make(starter)
+// newStarter starts the first thread.
+func newStarter() *starter {
+	s := &starter{work: make(chan func()), quit: make(chan struct{})}
 	go s.serve(func() {})
 	return s
 }
 
-func (s starter) serve(first func()) {
+// close ends the threads, each when what it does is done. It is for once.
+func (s *starter) close() { close(s.quit) }
+
+func (s *starter) serve(do func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	first()
-	for do := range s {
+	for {
 		do()
+		select {
+		case do = <-s.work:
+		case <-s.quit:
+			return
+		}
 	}
 }
 
@@ -41,7 +51,7 @@ func (s starter) serve(first func()) {
 const startPatience = time.Second
 
 // run does something on a thread of s and returns when it is done. When all are taken for too long there is one more.
-func (s starter) run(do func()) {
+func (s *starter) run(do func()) {
 	done := make(chan struct{})
 	task := func() {
 		defer close(done)
@@ -50,7 +60,7 @@ func (s starter) run(do func()) {
 	t := time.NewTimer(startPatience)
 	defer t.Stop()
 	select {
-	case s <- task:
+	case s.work <- task:
 	case <-t.C:
 		go s.serve(task)
 	}
@@ -58,7 +68,7 @@ func (s starter) run(do func()) {
 }
 
 // forkExec starts a program and returns its process id.
-func (s starter) forkExec(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+func (s *starter) forkExec(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	wait := time.Millisecond
 	for try := 0; ; try++ {
 		s.run(func() { pid, err = effect.ForkExec(path, argv, attr) })

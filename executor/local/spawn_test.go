@@ -29,9 +29,16 @@ func TestAHungStartHoldsUpNobody(t *testing.T) {
 			s.run(func() {})
 			require.Equal(t, time.Duration(n+1)*startPatience, time.Since(begun), "and then there is a thread more")
 		}
-		close(hang)
+		go s.run(func() { <-hang }) // on the last thread that was free
 		synctest.Wait()
-		close(s)
+		late := false
+		go s.run(func() { late = true })
+		synctest.Wait()
+		s.close() // while one waits, which nobody does any more
+		close(hang)
+		time.Sleep(startPatience)
+		synctest.Wait()
+		require.True(t, late)
 	})
 }
 
