@@ -28,7 +28,7 @@ func TestStreamLoadsAlike(t *testing.T) {
 // TestStreamIsAskedEverything proves that the test above asks a campaign all that can be asked: what it does not ask might look for
 // trees that were let go.
 func TestStreamIsAskedEverything(t *testing.T) {
-	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "Outline", "Written", "Origins", "Render"}
+	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "PromptReaders", "Outline", "Written", "Origins", "Render"}
 	ofTrees := []string{"Expand", "RunTest"} // asks only what those do, and expand blocks, which are kept
 	ofData := []string{"Source", "Task", "Instance", "Group", "Contract", "Profile", "Pool", "Agent", "Reference", "RemoteNamed", "Unignored"}
 	var all []string
@@ -94,6 +94,7 @@ func (s *likeness) alike(t *testing.T, o Options) {
 		func(c *Campaign) any { return c.Declared("task") },
 		func(c *Campaign) any { return c.Complete(Ask{Text: []byte("task.x"), At: 5}) },
 		func(c *Campaign) any { return c.PromptTasks("prompts/a.md") },
+		func(c *Campaign) any { return c.PromptReaders() },
 	} {
 		require.Equal(t, ask(whole), ask(parts), o.Dir)
 	}
