@@ -36,14 +36,14 @@ func Documents(compared []Compared) []contract.Document {
 }
 
 // addCompared looks up the documents that the contracts of an instance compare with.
-func (d *Decider) addCompared(a *Action, inst *lang.Instance, up *upstream) error {
+func (d *Decider) addCompared(a *Action, inst *lang.Instance, deps *dependencies) error {
 	for _, c := range inst.Compares {
 		var found []Compared
 		var err error
 		if c.Input != "" {
 			found, err = d.comparedInput(inst, c)
 		} else {
-			found = d.comparedOutputs(c, up)
+			found = d.comparedOutputs(c, deps)
 		}
 		if err != nil {
 			return fmt.Errorf("read %s, which a contract of %s compares with: %w", c.Name, inst.Address, err)
@@ -60,11 +60,11 @@ func (d *Decider) addCompared(a *Action, inst *lang.Instance, up *upstream) erro
 }
 
 // comparedOutputs are the documents that the instances of another task left.
-func (d *Decider) comparedOutputs(c lang.Compare, up *upstream) []Compared {
+func (d *Decider) comparedOutputs(c lang.Compare, deps *dependencies) []Compared {
 	var found []Compared
 	for _, from := range c.On {
-		for _, at := range d.instancesBehind(from, up) {
-			doc := d.comparedOutput(up.results[at], at, c.Output)
+		for _, at := range d.instancesBehind(from, deps) {
+			doc := d.comparedOutput(deps.results[at], at, c.Output)
 			doc.From, doc.Lines = at, c.Lines
 			found = append(found, doc)
 		}
@@ -99,16 +99,16 @@ func (d *Decider) comparedOutput(l left, from lang.Address, output string) Compa
 // instancesBehind are the instances that an address of a comparison stands for: those that came up at run
 // time for a task that fans out, in order, of a series the last; until then and when it failed the task
 // itself.
-func (d *Decider) instancesBehind(from lang.Address, up *upstream) []lang.Address {
+func (d *Decider) instancesBehind(from lang.Address, deps *dependencies) []lang.Address {
 	t, ok := d.Campaign.Task(from.Task)
 	if !ok || t.Expand == nil {
 		return []lang.Address{from}
 	}
-	if l := up.results[from]; !l.ok || l.until != (lang.Address{}) {
+	if l := deps.results[from]; !l.ok || l.until != (lang.Address{}) {
 		return []lang.Address{from}
 	}
 	var all []lang.Address
-	for a := range up.results {
+	for a := range deps.results {
 		if a.Task == from.Task && a != from {
 			all = append(all, a)
 		}

@@ -220,8 +220,8 @@ func (m *mended) Open(d digest.Digest) (io.ReadCloser, error) {
 
 // decide decides and mends what it can: where stored bytes are damaged that have to be judged, the good
 // ones are stored first.
-func (b *Builder) decide(ctx context.Context, inst *lang.Instance, up *upstream) Decision {
-	dec := b.Decide(ctx, inst, up)
+func (b *Builder) decide(ctx context.Context, inst *lang.Instance, deps *dependencies) Decision {
+	dec := b.Decide(ctx, inst, deps)
 	_, planned := b.Store.(*mended)
 	if len(dec.Mends) == 0 || dec.Answer != Stale && !planned { // a build mends a fresh one when it settles it
 		return dec
@@ -232,7 +232,7 @@ func (b *Builder) decide(ctx context.Context, inst *lang.Instance, up *upstream)
 	if dec.Answer != Stale {
 		return dec
 	}
-	return b.Decide(ctx, inst, up)
+	return b.Decide(ctx, inst, deps)
 }
 
 // mend stores blobs again from where they are in place; a plan goes on as if it had.

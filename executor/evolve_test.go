@@ -284,7 +284,7 @@ func (e *evolution) task() {
 	a := &Action{Outputs: []OutputSpec{{Name: "t", Tree: []string{"**"}}}}
 	var given map[string]node
 	var parents []snapshot
-	up := &upstream{cas: e.cas, results: e.results}
+	deps := &dependencies{cas: e.cas, results: e.results}
 	for range min(r.IntN(4), len(e.tasks)) {
 		p := e.tasks[len(e.tasks)-1-r.IntN(min(5, len(e.tasks)))]
 		if slices.ContainsFunc(a.Inflows, func(in Inflow) bool { return in.From == p }) {
@@ -304,7 +304,7 @@ func (e *evolution) task() {
 			inst.Workspace.Deletions = "any"
 		}
 		start, ok := joined(parents, prefer, inst.Workspace.Deletions == "any")
-		err := a.addStart(inst, up)
+		err := a.addStart(inst, deps)
 		if !ok {
 			require.ErrorContains(t, err, "workspace.prefer")
 			return

@@ -14,7 +14,7 @@ import (
 func (s *scheduler) expand(ctx context.Context, id graph.NodeID) {
 	s.set(id, Deciding)
 	node := s.graph.Node(id)
-	instances, diags := s.b.Campaign.Expand(node.Task, s.upstreamOf(id))
+	instances, diags := s.b.Campaign.Expand(node.Task, s.dependenciesOf(id))
 	if diags.HasErrors() {
 		s.nodes[id].result.Diags = diags
 		s.fail(ctx, id, cache.Failed, brokenMessage(&Decision{Diagnostics: diags}))

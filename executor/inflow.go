@@ -12,7 +12,7 @@ import (
 )
 
 // addInflows looks up the outputs and references whose bytes flow in.
-func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, up *upstream) error {
+func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, deps *dependencies) error {
 	for _, f := range r.Flows {
 		if f.Reference != "" {
 			in, err := d.pinnedInflow(f)
@@ -23,17 +23,17 @@ func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, u
 			continue
 		}
 		in := Inflow{From: f.From, Output: f.Output, Mount: f.Mount, Inherit: f.Inherit, Absent: true}
-		if o := outputNamed(up.results[f.From].outputs, f.Output); o.Exists {
+		if o := outputNamed(deps.results[f.From].outputs, f.Output); o.Exists {
 			in.Absent, in.Tree, in.Digest, in.Mode, in.Exec = false, o.Tree, o.Digest, o.Mode, o.Mode&0o100 != 0
 			var err error
-			if in.Content, err = contentOf(up.cas, o); err != nil {
+			if in.Content, err = contentOf(deps.cas, o); err != nil {
 				return err
 			}
 		}
 		a.Inflows = append(a.Inflows, in)
 	}
 	a.orderInflows(inst)
-	return a.addStart(inst, up)
+	return a.addStart(inst, deps)
 }
 
 // contentOf is the digest of what a reader sees of an output: of a tree the files, without the record

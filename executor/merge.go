@@ -20,17 +20,17 @@ type base struct {
 
 // addStart works out the tree that the workspace starts from. What it comes to is in the manifest, not
 // where it came from, so bases may be renamed and reordered as far as the merge says the same.
-func (a *Action) addStart(inst *lang.Instance, up *upstream) error {
+func (a *Action) addStart(inst *lang.Instance, deps *dependencies) error {
 	var bases []base
 	for _, in := range a.Inflows {
 		if !in.Inherit || in.Absent {
 			continue
 		}
-		t, err := cache.ReadTree(up.cas, in.Digest)
+		t, err := cache.ReadTree(deps.cas, in.Digest)
 		if err != nil {
 			return err
 		}
-		bases = append(bases, base{from: in.From, tree: t, own: !up.results[in.From].inherited})
+		bases = append(bases, base{from: in.From, tree: t, own: !deps.results[in.From].inherited})
 	}
 	if len(bases) == 0 {
 		return nil

@@ -24,15 +24,15 @@ func (d *Decider) Planned(inst *lang.Instance, words []string) Planned {
 	for _, w := range words {
 		a.Argv = append(a.Argv, lang.Text{Real: w, Canonical: w})
 	}
-	up := upstream{results: map[lang.Address]left{}}
+	deps := dependencies{results: map[lang.Address]left{}}
 	for _, from := range inst.Workspace.Inherit {
 		trees := d.plannedTrees(from)
-		up.results[from] = left{trees: trees}
+		deps.results[from] = left{trees: trees}
 		for name := range trees {
 			a.Inflows = append(a.Inflows, Inflow{From: from, Output: name, Inherit: true})
 		}
 	}
-	p.Sources, p.Err = d.sources(inst, a, &up, nil)
+	p.Sources, p.Err = d.sources(inst, a, &deps, nil)
 	return p
 }
 

@@ -33,38 +33,38 @@ type left struct {
 	inherited bool
 }
 
-// upstream answers lang's questions about the dependencies of one node. It is a snapshot: nothing in
+// dependencies answers lang's questions about the dependencies of one node. It is a snapshot: nothing in
 // it changes while a worker reads it.
-type upstream struct {
+type dependencies struct {
 	cas     cache.CAS
 	results map[lang.Address]left
 	doubted bool  // a reader of the node met damaged bytes: all that it stored is read
 	damage  error // met while a reader's texts were rendered; only the worker that renders them sets it
 }
 
-// Result implements lang.Upstream.
-func (u *upstream) Result(a lang.Address) (lang.Result, bool) {
-	l, ok := u.results[a]
+// Result implements lang.Results.
+func (d *dependencies) Result(a lang.Address) (lang.Result, bool) {
+	l, ok := d.results[a]
 	if !ok || !l.done {
 		return lang.Result{}, false
 	}
 	r := lang.Result{OK: l.ok, Status: l.status, Outputs: make(map[string]lang.OutputResult, len(l.outputs))}
 	for _, o := range l.outputs {
-		r.Outputs[o.Name] = u.output(o)
+		r.Outputs[o.Name] = d.output(o)
 	}
 	return r, true
 }
 
-func (u *upstream) output(o cache.Output) lang.OutputResult {
+func (d *dependencies) output(o cache.Output) lang.OutputResult {
 	if !o.Exists {
 		return lang.OutputResult{}
 	}
 	r := lang.OutputResult{Exists: true, Digest: o.Digest.String()}
 	if !o.Tree {
 		r.Read = func() ([]byte, error) {
-			b, err := cache.ReadAll(u.cas, o.Digest, maxRead)
+			b, err := cache.ReadAll(d.cas, o.Digest, maxRead)
 			if damaged(err) {
-				u.damage = err
+				d.damage = err
 			}
 			return b, err
 		}
@@ -74,10 +74,10 @@ func (u *upstream) output(o cache.Output) lang.OutputResult {
 
 // resolve turns an instance into an action. It returns nil when the instance is not to run
 // (when = false).
-func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diagnostics, error) {
-	r, diags := d.Campaign.Render(inst, up)
+func (d *Decider) resolve(inst *lang.Instance, deps *dependencies) (*Action, lang.Diagnostics, error) {
+	r, diags := d.Campaign.Render(inst, deps)
 	if diags.HasErrors() {
-		return nil, diags, up.damage
+		return nil, diags, deps.damage
 	}
 	if !r.When {
 		return nil, nil, nil
@@ -86,14 +86,14 @@ func (d *Decider) resolve(inst *lang.Instance, up *upstream) (*Action, lang.Diag
 	if err := d.addVersion(a, inst.Profile); err != nil {
 		return nil, nil, err
 	}
-	if err := d.addInflows(a, inst, &r, up); err != nil {
+	if err := d.addInflows(a, inst, &r, deps); err != nil {
 		return nil, nil, err
 	}
 	var err error
-	if a.Sources, err = d.sources(inst, a, up, nil); err != nil {
+	if a.Sources, err = d.sources(inst, a, deps, nil); err != nil {
 		return nil, nil, err
 	}
-	return a, nil, d.addCompared(a, inst, up)
+	return a, nil, d.addCompared(a, inst, deps)
 }
 
 // addVersion asks for the version of the agent's program where the campaign wants it in the key.
@@ -168,7 +168,7 @@ func mergeEnv(p *lang.Profile, task []lang.EnvVar) []lang.EnvVar {
 }
 
 // sources finds the source files that the workspace will hold. Files of the repository whose lines are in without are left out.
-func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream, without map[string]bool) ([]source.File, error) {
+func (d *Decider) sources(inst *lang.Instance, a *Action, deps *dependencies, without map[string]bool) ([]source.File, error) {
 	found := map[string]source.File{}
 	if inst.Workspace.Mode == lang.ModeRepo {
 		files, err := d.Sources.Repo(inst.Workspace.Include, inst.Workspace.Exclude)
@@ -197,7 +197,7 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, up *upstream, without 
 	if err := d.addNamed(found, a); err != nil {
 		return nil, err
 	}
-	dropInherited(found, a, up)
+	dropInherited(found, a, deps)
 	return sortedFiles(found), nil
 }
 
@@ -254,12 +254,12 @@ func (d *Decider) addNamed(found map[string]source.File, a *Action) error {
 
 // dropInherited leaves out files that an inherited tree decides about: what a task deleted must not
 // come back from the checkout.
-func dropInherited(found map[string]source.File, a *Action, up *upstream) {
+func dropInherited(found map[string]source.File, a *Action, deps *dependencies) {
 	for _, in := range a.Inflows {
 		if !in.Inherit {
 			continue
 		}
-		globs := up.results[in.From].trees[in.Output]
+		globs := deps.results[in.From].trees[in.Output]
 		for p := range found {
 			if matchesAny(globs, p) {
 				delete(found, p)

@@ -62,7 +62,7 @@ type scheduler struct {
 type question struct {
 	id   graph.NodeID
 	inst *lang.Instance
-	up   *upstream // nil: a dependency has to run first, say only what is known without it
+	deps *dependencies // nil: a dependency has to run first, say only what is known without it
 }
 
 type decidedMsg struct {
@@ -264,7 +264,7 @@ func (s *scheduler) boundOf(id graph.NodeID) string {
 func (s *scheduler) ask(id graph.NodeID) {
 	s.set(id, Deciding)
 	s.asking++
-	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance, up: s.upstreamOf(id)})
+	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance, deps: s.dependenciesOf(id)})
 }
 
 // skipCause finds the dependency because of which a node is skipped.
@@ -306,20 +306,20 @@ func (s *scheduler) unknownCause(id graph.NodeID) (cause lang.Address, through *
 	return lang.Address{}, nil, false
 }
 
-// upstreamOf snapshots what the dependencies of a node left.
-func (s *scheduler) upstreamOf(id graph.NodeID) *upstream {
-	deps := s.graph.Deps(id)
-	up := &upstream{cas: s.b.Store, results: make(map[lang.Address]left, len(deps)), doubted: s.nodes[id].doubted}
-	for _, e := range deps {
+// dependenciesOf snapshots what the dependencies of a node left.
+func (s *scheduler) dependenciesOf(id graph.NodeID) *dependencies {
+	edges := s.graph.Deps(id)
+	deps := &dependencies{cas: s.b.Store, results: make(map[lang.Address]left, len(edges)), doubted: s.nodes[id].doubted}
+	for _, e := range edges {
 		dep := s.graph.Node(e.To)
-		up.results[dep.Address] = s.nodes[e.To].left
+		deps.results[dep.Address] = s.nodes[e.To].left
 		if dep.Template { // a reader derives the instances again from what their list came from
 			for _, e := range s.graph.Deps(e.To) {
-				up.results[s.graph.Node(e.To).Address] = s.nodes[e.To].left
+				deps.results[s.graph.Node(e.To).Address] = s.nodes[e.To].left
 			}
 		}
 	}
-	return up
+	return deps
 }
 
 // whereFound says where an attempt came from that this campaign had not selected.

@@ -14,23 +14,23 @@ import (
 // forced reach the codes that no campaign can show, by the code: each renders what a build would never render.
 var forced = map[string]func(t *testing.T) Diagnostics{
 	"UF9901": func(t *testing.T) Diagnostics {
-		return renderReader(t, "task.list.outputs.names.text", panickingUpstream{})
+		return renderReader(t, "task.list.outputs.names.text", panickingResults{})
 	},
 	"UFR105": func(t *testing.T) Diagnostics {
 		c := loadReader(t, "task.list.outputs.names.text")
 		i := instanceAt(t, c, "greet")
 		i.Needs = nil
-		_, ds := c.Render(i, fakeUpstream{"list": {"names": "a b"}})
+		_, ds := c.Render(i, fakeResults{"list": {"names": "a b"}})
 		return ds
 	},
 	"UFR117": func(t *testing.T) Diagnostics {
 		c := loadReader(t, "var.token")
 		i := instanceAt(t, c, "greet")
 		i.late.def.body.broken = false // check saw it
-		_, ds := c.Render(i, fakeUpstream{})
+		_, ds := c.Render(i, fakeResults{})
 		return ds
 	},
-	"UFR199": func(t *testing.T) Diagnostics { return renderReader(t, "nonesuch()", fakeUpstream{}) },
+	"UFR199": func(t *testing.T) Diagnostics { return renderReader(t, "nonesuch()", fakeResults{}) },
 }
 
 // loadReader loads a campaign whose task greet is told x, whatever check says of it.
@@ -49,15 +49,15 @@ variable "token" {
 	return c
 }
 
-func renderReader(t *testing.T, x string, up Upstream) Diagnostics {
+func renderReader(t *testing.T, x string, results Results) Diagnostics {
 	c := loadReader(t, x)
-	_, ds := c.Render(instanceAt(t, c, "greet"), up)
+	_, ds := c.Render(instanceAt(t, c, "greet"), results)
 	return ds
 }
 
-type panickingUpstream struct{}
+type panickingResults struct{}
 
-func (panickingUpstream) Result(Address) (Result, bool) { panic("out of order") }
+func (panickingResults) Result(Address) (Result, bool) { panic("out of order") }
 
 // TestBugCodes reaches every code that only a bug of ours would print, and wants it with a place.
 func TestBugCodes(t *testing.T) {

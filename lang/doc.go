@@ -11,7 +11,7 @@
 // [Load] is pure: the same files and variables give the same campaign in the same order. It reports
 // every problem at once and returns what could be understood even when there are errors. Everything
 // it hands out is plain data with source ranges; no HCL or cty type is in an exported signature.
-// Values that exist only during a build (what a dependency wrote) are asked for through [Upstream]
+// Values that exist only during a build (what a dependency wrote) are asked for through [Results]
 // by [Campaign.Render], which is deterministic too.
 //
 // # How a campaign is loaded

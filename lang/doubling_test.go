@@ -32,7 +32,7 @@ task "b" {
 	require.Len(t, i.Task.Mentions, 4) // when, command twice, tolerate
 	require.NotEmpty(t, c.Outline(i).Parts)
 	require.NotEmpty(t, c.Occurrences())
-	r, ds := c.Render(i, fakeUpstream{"a": {}})
+	r, ds := c.Render(i, fakeResults{"a": {}})
 	require.Empty(t, ds)
 	require.Equal(t, "ok", r.Argv[1].Real)
 }

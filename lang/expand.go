@@ -27,7 +27,7 @@ func (l *loader) readExpand(d *taskDef) {
 // Expand derives the instances of a task with an expand block from what its source wrote. The same
 // items give the same instances in the same order. For other tasks it returns the instances known at
 // plan time.
-func (c *Campaign) Expand(t *Task, up Upstream) ([]*Instance, Diagnostics) {
+func (c *Campaign) Expand(t *Task, results Results) ([]*Instance, Diagnostics) {
 	d := c.eval.tasks[t.Name]
 	if d == nil || d.task != t {
 		bug("task %s is not of this campaign", t.Name)
@@ -35,15 +35,15 @@ func (c *Campaign) Expand(t *Task, up Upstream) ([]*Instance, Diagnostics) {
 	if d.expand == nil {
 		return t.Instances, nil
 	}
-	e := expander{d: d, r: newRenderer(c.eval, d.template, up)}
+	e := expander{d: d, r: newRenderer(c.eval, d.template, results)}
 	instances := e.run()
 	return instances, e.r.all()
 }
 
 // expanded is Expand for the values of a reader: its problems are reported where the task itself is
 // expanded, here they only leave out what is wrong.
-func (ev *evaluator) expanded(d *taskDef, up Upstream) ([]*Instance, hcl.Diagnostics) {
-	e := expander{d: d, r: newRenderer(ev, d.template, up)}
+func (ev *evaluator) expanded(d *taskDef, results Results) ([]*Instance, hcl.Diagnostics) {
+	e := expander{d: d, r: newRenderer(ev, d.template, results)}
 	if src, ok := e.source(); ok && !src {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (e *expander) source() (succeeded, ok bool) {
 			continue
 		}
 		ok = true
-		res, found := e.r.values.up.Result(n.On)
+		res, found := e.r.values.results.Result(n.On)
 		if !found || !res.OK {
 			return false, true
 		}

@@ -52,7 +52,7 @@ func (r *renderer) orderFlows(candidates []Flow, byMount map[string]Flow, used [
 }
 
 func (r *renderer) exists(f Flow) bool {
-	res, ok := r.values.up.Result(f.From)
+	res, ok := r.values.results.Result(f.From)
 	return ok && res.Outputs[f.Output].Exists
 }
 

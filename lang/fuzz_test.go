@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// anyUpstream says that everything ran and wrote the same text.
-type anyUpstream struct{ text string }
+// sameResults says that everything ran and wrote the same text.
+type sameResults struct{ text string }
 
-func (u anyUpstream) Result(Address) (Result, bool) {
+func (u sameResults) Result(Address) (Result, bool) {
 	read := func() ([]byte, error) { return []byte(u.text), nil }
 	out := OutputResult{Exists: true, Digest: "d", Read: read}
 	outputs := map[string]OutputResult{}
@@ -30,17 +30,17 @@ func exercise(t *testing.T, dir string) {
 	if ds.HasErrors() {
 		return
 	}
-	for _, up := range []anyUpstream{{`[{"id": "a", "title": "T"}]`}, {"text"}} {
+	for _, results := range []sameResults{{`[{"id": "a", "title": "T"}]`}, {"text"}} {
 		for _, task := range c.Tasks {
-			is, ds := c.Expand(task, up)
+			is, ds := c.Expand(task, results)
 			sound(t, ds)
 			for n, i := range is {
 				if n > 5 {
 					break
 				}
-				r, ds := c.Render(i, up)
+				r, ds := c.Render(i, results)
 				sound(t, ds)
-				again, _ := c.Render(i, up)
+				again, _ := c.Render(i, results)
 				require.Equal(t, r, again)
 			}
 		}

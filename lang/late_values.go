@@ -8,19 +8,19 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// upstreamValues are the values of tasks and groups for one instance that is being rendered.
-type upstreamValues struct {
+// lateValues are the values of tasks and groups for one instance that is being rendered.
+type lateValues struct {
 	ev       *evaluator
-	up       Upstream
+	results  Results
 	needed   map[Address]bool
 	count    map[string]int             // needed instances by task
 	keys     map[string]map[string]bool // needed keys by task
 	failures hcl.Diagnostics
 }
 
-func newUpstreamValues(ev *evaluator, i *Instance, up Upstream) *upstreamValues {
-	v := &upstreamValues{
-		ev: ev, up: up,
+func newLateValues(ev *evaluator, i *Instance, results Results) *lateValues {
+	v := &lateValues{
+		ev: ev, results: results,
 		needed: make(map[Address]bool, len(i.Needs)),
 		count:  map[string]int{},
 		keys:   map[string]map[string]bool{},
@@ -36,7 +36,7 @@ func newUpstreamValues(ev *evaluator, i *Instance, up Upstream) *upstreamValues 
 	return v
 }
 
-func (v *upstreamValues) task(name string, r reads) cty.Value {
+func (v *lateValues) task(name string, r reads) cty.Value {
 	d := v.ev.tasks[name]
 	if d == nil {
 		return cty.DynamicVal
@@ -44,7 +44,7 @@ func (v *upstreamValues) task(name string, r reads) cty.Value {
 	return v.shaped(d, v.instances(d), r)
 }
 
-func (v *upstreamValues) group(name string, r reads) cty.Value {
+func (v *lateValues) group(name string, r reads) cty.Value {
 	var all []cty.Value
 	if g := v.ev.groups[name]; g != nil {
 		for _, d := range g.members {
@@ -56,14 +56,14 @@ func (v *upstreamValues) group(name string, r reads) cty.Value {
 }
 
 // instances lists the instances of a task; those of expand are derived from what its source wrote.
-func (v *upstreamValues) instances(d *taskDef) []*Instance {
+func (v *lateValues) instances(d *taskDef) []*Instance {
 	if d.expand == nil {
 		return d.task.Instances
 	}
 	if !v.needed[Address{Task: d.task.Name}] {
 		return nil
 	}
-	is, ds := v.ev.expanded(d, v.up)
+	is, ds := v.ev.expanded(d, v.results)
 	v.failures = append(v.failures, ds...)
 	for _, i := range is {
 		v.needed[i.Address] = true
@@ -72,7 +72,7 @@ func (v *upstreamValues) instances(d *taskDef) []*Instance {
 }
 
 // values are those of instances, and the attributes of the last one; nil when that is unknown, or there is none.
-func (v *upstreamValues) values(is []*Instance, r reads) (vals []cty.Value, last map[string]cty.Value) {
+func (v *lateValues) values(is []*Instance, r reads) (vals []cty.Value, last map[string]cty.Value) {
 	vals = make([]cty.Value, 0, len(is))
 	for _, i := range is {
 		if last = v.attributes(i, r); last == nil {
@@ -86,7 +86,7 @@ func (v *upstreamValues) values(is []*Instance, r reads) (vals []cty.Value, last
 
 // shaped gives a task's instances the form that the language page promises. Keys that the rendered
 // instance does not need are left out: its references can only mean those it needs.
-func (v *upstreamValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
+func (v *lateValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
 	if d.forEach == nil {
 		vals, last := v.values(is, r)
 		return oneOrAll(d, is, last, v.allOf(is, vals))
@@ -105,7 +105,7 @@ func (v *upstreamValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
 }
 
 // allOf is the value of .all; unknown unless every instance is needed, since nothing refers to it then.
-func (v *upstreamValues) allOf(is []*Instance, vals []cty.Value) cty.Value {
+func (v *lateValues) allOf(is []*Instance, vals []cty.Value) cty.Value {
 	for _, i := range is {
 		if !v.needed[i.Address] {
 			return cty.DynamicVal
@@ -128,17 +128,17 @@ func oneOrAll(d *taskDef, is []*Instance, last map[string]cty.Value, all cty.Val
 }
 
 // instance returns the value of one instance; unknown when the rendered instance does not need it.
-func (v *upstreamValues) instance(i *Instance, r reads) cty.Value {
+func (v *lateValues) instance(i *Instance, r reads) cty.Value {
 	vals, _ := v.values([]*Instance{i}, r)
 	return vals[0]
 }
 
 // attributes are those of the value of one instance; nil when the rendered instance does not need it.
-func (v *upstreamValues) attributes(i *Instance, r reads) map[string]cty.Value {
+func (v *lateValues) attributes(i *Instance, r reads) map[string]cty.Value {
 	if !v.needed[i.Address] {
 		return nil
 	}
-	res, found := v.up.Result(i.Address)
+	res, found := v.results.Result(i.Address)
 	if !found {
 		res = Result{Status: "skipped"}
 	}
@@ -167,7 +167,7 @@ func instanceMount(a Address) string { return MountDir + "/" + a.String() }
 func outputMount(a Address, output string) string { return instanceMount(a) + "/" + output }
 
 // output returns the value of one output.
-func (v *upstreamValues) output(i *Instance, o *Output, res Result, r reads) cty.Value {
+func (v *lateValues) output(i *Instance, o *Output, res Result, r reads) cty.Value {
 	mark := sourceMark{from: i.Address, output: o.Name}
 	path := mark
 	path.path = true
@@ -194,7 +194,7 @@ func (v *upstreamValues) output(i *Instance, o *Output, res Result, r reads) cty
 func isJSONKind(c *Contract) bool { return c != nil && (c.Kind == "json" || c.Kind == "jsonl") }
 
 // text reads an output as text when the expression may look at it.
-func (v *upstreamValues) text(i *Instance, o *Output, got OutputResult, wanted bool) cty.Value {
+func (v *lateValues) text(i *Instance, o *Output, got OutputResult, wanted bool) cty.Value {
 	if !wanted || !got.Exists || got.Read == nil {
 		return cty.NullVal(cty.String)
 	}
@@ -211,7 +211,7 @@ func (v *upstreamValues) text(i *Instance, o *Output, got OutputResult, wanted b
 }
 
 // json reads an output as JSON when the expression may look at it.
-func (v *upstreamValues) json(i *Instance, o *Output, got OutputResult, wanted bool, mark sourceMark) cty.Value {
+func (v *lateValues) json(i *Instance, o *Output, got OutputResult, wanted bool, mark sourceMark) cty.Value {
 	t := v.ev.jsonTypes[o.Contract.Name]
 	if !wanted || !got.Exists || got.Read == nil {
 		return cty.NullVal(t.cty())
@@ -230,7 +230,7 @@ func (v *upstreamValues) json(i *Instance, o *Output, got OutputResult, wanted b
 }
 
 // fail notes what is wrong with an output; the reference to it is what gets blamed.
-func (v *upstreamValues) fail(code string, i *Instance, o *Output, format string, args ...any) {
+func (v *lateValues) fail(code string, i *Instance, o *Output, format string, args ...any) {
 	v.failures = append(v.failures, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: code,
 		Detail: "Output " + o.Name + " of " + i.Address.String() + " " + fmt.Sprintf(format, args...),

@@ -1,8 +1,8 @@
 package lang
 
-// Upstream answers what finished instances left. Implementations are asked only for instances that
+// Results answers what finished instances left. Implementations are asked only for instances that
 // the rendered instance needs and must be deterministic.
-type Upstream interface {
+type Results interface {
 	// Result returns what the instance at a left; false when it has not finished.
 	Result(a Address) (Result, bool)
 }

@@ -108,7 +108,7 @@ func (r *renderer) absent() {
 			continue
 		}
 		for _, a := range r.addresses(n.On) {
-			if res, ok := r.values.up.Result(a); !ok || !res.OK && !leftSomething(res) {
+			if res, ok := r.values.results.Result(a); !ok || !res.OK && !leftSomething(res) {
 				r.out.Absent = append(r.out.Absent, a)
 			}
 		}
@@ -122,7 +122,7 @@ func (r *renderer) addresses(a Address) []Address {
 	if d == nil || d.expand == nil {
 		return []Address{a}
 	}
-	e := expander{d: d, r: newRenderer(r.ev, d.template, r.values.up)}
+	e := expander{d: d, r: newRenderer(r.ev, d.template, r.values.results)}
 	if succeeded, ok := e.source(); ok && !succeeded {
 		return []Address{a}
 	}

@@ -15,7 +15,7 @@ type renderer struct {
 	inst   *Instance
 	late   *lateParts
 	scope  *scope
-	values *upstreamValues
+	values *lateValues
 	marks  map[sourceMark]bool // path marks met so far
 	out    Rendered
 	files  []string
@@ -23,18 +23,18 @@ type renderer struct {
 
 // Render evaluates everything of an instance that may use what other instances wrote. It is
 // deterministic and safe for concurrent use. With errors in the diagnostics the instance cannot run.
-func (c *Campaign) Render(i *Instance, up Upstream) (Rendered, Diagnostics) {
-	r := newRenderer(c.eval, i, up)
+func (c *Campaign) Render(i *Instance, results Results) (Rendered, Diagnostics) {
+	r := newRenderer(c.eval, i, results)
 	r.render()
 	return r.out, r.all()
 }
 
-func newRenderer(ev *evaluator, i *Instance, up Upstream) *renderer {
+func newRenderer(ev *evaluator, i *Instance, results Results) *renderer {
 	if i.late == nil {
 		bug("instance %s was not made by Load or Expand", i.Address)
 	}
 	r := &renderer{ev: ev, inst: i, late: i.late, marks: map[sourceMark]bool{}}
-	r.values = newUpstreamValues(ev, i, up)
+	r.values = newLateValues(ev, i, results)
 	r.scope = &scope{ev: ev, inst: i.late, tasks: r.values, reader: &readRecorder{src: ev.src}}
 	return r
 }

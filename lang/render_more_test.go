@@ -8,11 +8,11 @@ import (
 )
 
 // renderOne loads a campaign and renders one instance without a problem.
-func renderOne(t *testing.T, files map[string]string, address string, up Upstream) Rendered {
+func renderOne(t *testing.T, files map[string]string, address string, results Results) Rendered {
 	t.Helper()
 	c, ds := Load(Options{Dir: writeTree(t, files)})
 	require.False(t, ds.HasErrors(), "%v", ds)
-	r, ds := c.Render(instanceAt(t, c, address), up)
+	r, ds := c.Render(instanceAt(t, c, address), results)
 	require.Empty(t, ds)
 	return r
 }
@@ -40,13 +40,13 @@ task "reader" {
 
 func TestRenderSeries(t *testing.T) {
 	files := map[string]string{"campaign.hcl": seriesCampaign}
-	up := fakeUpstream{
+	results := fakeResults{
 		"base": {"src": ""}, "round#0": {"notes": "n", "src": ""}, "round#1": {"notes": "n", "src": ""}, "round#2": {"notes": "n", "src": ""},
 	}
-	first := renderOne(t, files, "round#0", up)
+	first := renderOne(t, files, "round#0", results)
 	require.Equal(t, "first", first.Argv[1].Real)
 	require.Equal(t, []Flow{{From: Address{Task: "base"}, Output: "src", Mount: ".uf/in/base/src", Inherit: true}}, first.Flows)
-	second := renderOne(t, files, "round#1", up)
+	second := renderOne(t, files, "round#1", results)
 	require.Equal(t, Text{".uf/in/round#0/notes", "␟in1␟"}, second.Argv[1])
 	previous := Address{Task: "round", Looped: true}
 	require.Equal(t, []Flow{
@@ -54,7 +54,7 @@ func TestRenderSeries(t *testing.T) {
 		{From: Address{Task: "base"}, Output: "src", Mount: ".uf/in/base/src"},
 		{From: previous, Output: "src", Mount: ".uf/in/round#0/src", Inherit: true},
 	}, second.Flows)
-	reader := renderOne(t, files, "reader", up)
+	reader := renderOne(t, files, "reader", results)
 	require.Equal(t, ".uf/in/round#2/notes", reader.Argv[1].Real)
 	require.Equal(t, "3", reader.Argv[2].Real)
 }
@@ -70,7 +70,7 @@ task "b" {
   command = ["x", "␟in1␟", task.a.outputs.out.path, "${task.a.outputs.o.path}/sub ${task.a.dir}"]
 }
 `}
-	r := renderOne(t, files, "b", fakeUpstream{"a": {"o": "1", "out": "2"}})
+	r := renderOne(t, files, "b", fakeResults{"a": {"o": "1", "out": "2"}})
 	require.Equal(t, "␟␟in1␟␟", r.Argv[1].Canonical)
 	require.Equal(t, "␟in1␟", r.Argv[2].Canonical)
 	require.Equal(t, ".uf/in/a/o/sub .uf/in/a", r.Argv[3].Real)
@@ -95,8 +95,8 @@ task "b" {
 }
 `
 	}
-	one := renderOne(t, map[string]string{"campaign.hcl": text("old")}, "b", fakeUpstream{"old": {"o": "x"}})
-	two := renderOne(t, map[string]string{"campaign.hcl": text("brand-new")}, "b", fakeUpstream{"brand-new": {"o": "x"}})
+	one := renderOne(t, map[string]string{"campaign.hcl": text("old")}, "b", fakeResults{"old": {"o": "x"}})
+	two := renderOne(t, map[string]string{"campaign.hcl": text("brand-new")}, "b", fakeResults{"brand-new": {"o": "x"}})
 	require.NotEqual(t, one.Argv[1].Real, two.Argv[1].Real)
 	require.Equal(t, one.Argv[1].Canonical, two.Argv[1].Canonical)
 	require.Equal(t, "x", one.Env[0].Value.Canonical)
@@ -114,7 +114,7 @@ task "join" {
   tolerate = [task.a]
 }
 `}
-	r := renderOne(t, files, "join", fakeUpstream{"a/y": {"o": "1"}})
+	r := renderOne(t, files, "join", fakeResults{"a/y": {"o": "1"}})
 	require.Len(t, r.Argv, 2)
 	require.Equal(t, []Address{{Task: "a", Key: "x"}}, r.Absent)
 	require.Equal(t, []Flow{{From: Address{Task: "a", Key: "y"}, Output: "o", Mount: ".uf/in/a/y/o"}}, r.Flows)
@@ -159,7 +159,7 @@ task "b" {
   output "o" { path = "o" }
 }
 `}
-	r := renderOne(t, files, "b", fakeUpstream{"a": {"o": "go"}})
+	r := renderOne(t, files, "b", fakeResults{"a": {"o": "go"}})
 	require.Equal(t, Text{"Do nothing with .uf/in/a/o.\n", "Do nothing with ␟in1␟.\n"}, r.Prompt)
 	require.Equal(t, `{"file":"␟in1␟","html":"<b>","note":"from a file","what":"nothing"}`, r.Vars)
 	require.Equal(t, []EnvVar{{"A", Text{"group", "group"}}, {"B", Text{"task", "task"}}}, r.Env)
@@ -188,7 +188,7 @@ task "c" {
 	require.False(t, ds.HasErrors(), "%v", ds)
 	require.Equal(t, []string{"KEY"}, c.Passed().Names, "of a task whose instances nobody knows yet")
 	require.Contains(t, c.Passed().Values, "t0ken")
-	require.Equal(t, Rendered{}, renderOne(t, files, "b", fakeUpstream{"a": {"o": "stop"}}), "when is false")
+	require.Equal(t, Rendered{}, renderOne(t, files, "b", fakeResults{"a": {"o": "stop"}}), "when is false")
 }
 
 func TestRenderReportsWhatOutputsLack(t *testing.T) {
@@ -219,22 +219,22 @@ task "b" {
 		`[{"ix": "a"}]`:  "UFR102",
 		`nonsense`:       "UFR102",
 	} {
-		_, ds := c.Render(instanceAt(t, c, "b"), fakeUpstream{"a": {"o": text}})
+		_, ds := c.Render(instanceAt(t, c, "b"), fakeResults{"a": {"o": text}})
 		require.NotEmpty(t, ds, text)
 		require.Equal(t, code, ds[0].Code, "%s: %v", text, ds)
 		require.NotNil(t, ds[0].Subject)
 		require.Equal(t, "campaign.hcl", ds[0].Subject.File)
 	}
-	r, ds := c.Render(instanceAt(t, c, "b"), fakeUpstream{"a": {"o": `[{"id": "x"}]`}})
+	r, ds := c.Render(instanceAt(t, c, "b"), fakeResults{"a": {"o": `[{"id": "x"}]`}})
 	require.Empty(t, ds)
 	require.Equal(t, "x", r.Argv[1].Real)
 	require.Empty(t, r.Flows, "a value counts as the text it renders to")
 }
 
-// brokenUpstream has outputs that cannot be read.
-type brokenUpstream struct{}
+// brokenResults has outputs that cannot be read.
+type brokenResults struct{}
 
-func (brokenUpstream) Result(Address) (Result, bool) {
+func (brokenResults) Result(Address) (Result, bool) {
 	read := func() ([]byte, error) { return nil, errors.New("disk on fire") }
 	return Result{OK: true, Status: "ok", Outputs: map[string]OutputResult{"o": {Exists: true, Digest: "d", Read: read}}}, true
 }
@@ -253,9 +253,9 @@ task "text" {
 }
 `
 	c := loadClean(t, map[string]string{"campaign.hcl": text})
-	_, ds := c.Render(instanceAt(t, c, "path"), brokenUpstream{})
+	_, ds := c.Render(instanceAt(t, c, "path"), brokenResults{})
 	require.Empty(t, ds)
-	_, ds = c.Render(instanceAt(t, c, "text"), brokenUpstream{})
+	_, ds = c.Render(instanceAt(t, c, "text"), brokenResults{})
 	require.Len(t, ds, 1)
 	require.Equal(t, "UFR101", ds[0].Code)
 	require.Contains(t, ds[0].Summary, "disk on fire")
@@ -296,18 +296,18 @@ func TestExpand(t *testing.T) {
 	c := loadClean(t, map[string]string{"campaign.hcl": expandCampaign, "plan.json": planSchema})
 	task, _ := c.Task("goal")
 	require.Len(t, task.Instances, 1, "one pattern until the items are known")
-	up := fakeUpstream{"plan": {"plan": `[{"id": "b", "title": "B"}, {"id": "a", "title": "A"}]`}}
-	is, ds := c.Expand(task, up)
+	results := fakeResults{"plan": {"plan": `[{"id": "b", "title": "B"}, {"id": "a", "title": "A"}]`}}
+	is, ds := c.Expand(task, results)
 	require.Empty(t, ds)
 	var got []string
 	for _, i := range is {
-		r, ds := c.Render(i, up)
+		r, ds := c.Render(i, results)
 		require.Empty(t, ds)
 		got = append(got, i.Address.String()+" "+r.Argv[1].Real+" "+r.Argv[2].Real+" "+r.Argv[3].Real)
 	}
 	require.Equal(t, []string{"goal/b#0 B 0 goal/b#0", "goal/b#1 B 1 goal/b#1", "goal/a#0 A 0 goal/a#0", "goal/a#1 A 1 goal/a#1"}, got)
-	up["goal/b#0"] = map[string]string{"o": "1"}
-	r, ds := c.Render(instanceAt(t, c, "join"), up)
+	results["goal/b#0"] = map[string]string{"o": "1"}
+	r, ds := c.Render(instanceAt(t, c, "join"), results)
 	require.Empty(t, ds)
 	require.Len(t, r.Argv, 2, "what is absent is left out")
 	require.Len(t, r.Absent, 3)
@@ -324,14 +324,14 @@ func TestExpandProblems(t *testing.T) {
 		`[{"title": "x"}]`:                                     "UFR110",
 		`{}`:                                                   "UFR102",
 	} {
-		_, ds := c.Expand(task, fakeUpstream{"plan": {"plan": text}})
+		_, ds := c.Expand(task, fakeResults{"plan": {"plan": text}})
 		require.NotEmpty(t, ds, text)
 		require.Equal(t, code, ds[0].Code, "%s: %v", text, ds)
 	}
-	is, ds := c.Expand(task, fakeUpstream{"plan": {"plan": `[]`}})
+	is, ds := c.Expand(task, fakeResults{"plan": {"plan": `[]`}})
 	require.Empty(t, ds, "an empty list is legal")
 	require.Empty(t, is)
-	r, ds := c.Render(instanceAt(t, c, "join"), fakeUpstream{})
+	r, ds := c.Render(instanceAt(t, c, "join"), fakeResults{})
 	require.Empty(t, ds)
 	require.Equal(t, []Address{{Task: "goal"}}, r.Absent, "its source failed, so nothing is known of it")
 }
@@ -362,7 +362,7 @@ task "prompt" {
 	require.Empty(t, command.Task.Refs)
 	require.Empty(t, command.Needs)
 	require.Len(t, prompt.Needs, 1)
-	r, ds := c.Render(command, fakeUpstream{})
+	r, ds := c.Render(command, fakeResults{})
 	require.Empty(t, ds)
 	require.Empty(t, r.Vars)
 }

@@ -28,10 +28,10 @@ func loadClean(t testing.TB, files map[string]string) *Campaign {
 	return c
 }
 
-// fakeUpstream answers with texts: outputs by address, then by name.
-type fakeUpstream map[string]map[string]string
+// fakeResults answers with texts: outputs by address, then by name.
+type fakeResults map[string]map[string]string
 
-func (u fakeUpstream) Result(a Address) (Result, bool) {
+func (u fakeResults) Result(a Address) (Result, bool) {
 	outputs, ok := u[a.String()]
 	if !ok {
 		return Result{}, false
@@ -69,8 +69,8 @@ task "b" {
   output "o" { path = "o" }
 }
 `})
-	up := fakeUpstream{"a": {"list": `[1, 2]`, "log": "hi"}}
-	r, ds := c.Render(instanceAt(t, c, "b"), up)
+	results := fakeResults{"a": {"list": `[1, 2]`, "log": "hi"}}
+	r, ds := c.Render(instanceAt(t, c, "b"), results)
 	require.Empty(t, ds)
 	require.True(t, r.When)
 	require.Equal(t, []Text{
@@ -88,20 +88,20 @@ task "b" {
 func TestRenderExample(t *testing.T) {
 	c, ds := Load(Options{Dir: "testdata/example"})
 	require.Empty(t, ds)
-	up := fakeUpstream{
+	results := fakeResults{
 		"goal-plan":  {"plan": `{"threat_goals":[{"id":"x","title":"T","goal_prompt":"P"},{"id":"y","title":"U","goal_prompt":"Q","class_ids":["c"]}]}`},
 		"properties": {"catalog": `{"properties":[]}`},
 	}
 	task, _ := c.Task("threat-goals")
-	is, ds := c.Expand(task, up)
+	is, ds := c.Expand(task, results)
 	require.Empty(t, ds)
 	for _, i := range is {
-		r, ds := c.Render(i, up)
+		r, ds := c.Render(i, results)
 		require.Empty(t, ds)
 		t.Log(i.Address, r.Prompt.Real, r.Flows)
 	}
 	for _, n := range []string{"strategy/round-trip#1", "boundary-tests@audit-heavy#0", "dedupe", "final-report", "property-lens/certora"} {
-		r, ds := c.Render(instanceAt(t, c, n), up)
+		r, ds := c.Render(instanceAt(t, c, n), results)
 		for _, d := range ds {
 			t.Log(d.Code, d.Subject, d.Summary)
 		}

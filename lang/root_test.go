@@ -73,7 +73,7 @@ task "b" {
 func TestRenderIsSafeForConcurrentUse(t *testing.T) {
 	c, ds := Load(Options{Dir: "testdata/example"})
 	require.Empty(t, ds)
-	up := fakeUpstream{
+	results := fakeResults{
 		"goal-plan":  {"plan": `{"threat_goals":[{"id":"x","title":"T","goal_prompt":"P"}]}`},
 		"properties": {"catalog": `{"properties":[]}`},
 	}
@@ -83,9 +83,9 @@ func TestRenderIsSafeForConcurrentUse(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for _, task := range c.Tasks {
-				is, _ := c.Expand(task, up)
+				is, _ := c.Expand(task, results)
 				for _, i := range is {
-					c.Render(i, up)
+					c.Render(i, results)
 				}
 			}
 		}()

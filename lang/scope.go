@@ -152,7 +152,7 @@ func (s *scope) root(name string, r reads) cty.Value {
 	if s.inst == nil {
 		return cty.NilVal
 	}
-	if v, ok := s.tasks.(*upstreamValues); ok && name == "self" && s.inst.def.task.Series {
+	if v, ok := s.tasks.(*lateValues); ok && name == "self" && s.inst.def.task.Series {
 		return v.withPreviousValue(s.inst.symbol(name), s.inst, r)
 	}
 	v := s.inst.symbol(name)

@@ -48,7 +48,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 			}
 			for _, task := range c.Tasks {
 				for _, i := range task.Instances {
-					r, ds := c.Render(i, fakeUpstream{})
+					r, ds := c.Render(i, fakeResults{})
 					require.NotContains(t, fmt.Sprint(ds, r.Argv, r.Prompt, r.Vars, r.Env, r.Flows), secret)
 				}
 			}

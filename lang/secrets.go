@@ -73,8 +73,8 @@ func (ev *evaluator) secretsOf(i *Instance) []string {
 	return out
 }
 
-// nothing is an Upstream in which nothing has run.
+// nothing is an Results in which nothing has run.
 type nothing struct{}
 
-// Result implements Upstream.
+// Result implements Results.
 func (nothing) Result(Address) (Result, bool) { return Result{}, false }

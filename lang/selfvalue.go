@@ -3,7 +3,7 @@ package lang
 import "github.com/zclconf/go-cty/cty"
 
 // withPreviousValue adds self.previous for an instance of a series while it is rendered.
-func (v *upstreamValues) withPreviousValue(self cty.Value, p *lateParts, r reads) cty.Value {
+func (v *lateValues) withPreviousValue(self cty.Value, p *lateParts, r reads) cty.Value {
 	attrs := self.AsValueMap()
 	attrs["previous"] = cty.NullVal(cty.DynamicPseudoType)
 	if p.prev != nil {

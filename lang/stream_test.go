@@ -134,10 +134,10 @@ func (s *likeness) render(t *testing.T, whole, parts *Campaign, a, b *Instance) 
 	require.Equal(t, whole.Outline(a), parts.Outline(b))
 	require.Equal(t, whole.Written(a), parts.Written(b))
 	require.Equal(t, whole.Origins(a), parts.Origins(b))
-	for _, up := range []anyResults{{"ok", true, "[]"}, {"failed", false, "text"}} {
-		up := resultsOf{whole, up}
-		want, said := whole.Render(a, up)
-		got, saidToo := parts.Render(b, up)
+	for _, all := range []anyResults{{"ok", true, "[]"}, {"failed", false, "text"}} {
+		results := resultsOf{whole, all}
+		want, said := whole.Render(a, results)
+		got, saidToo := parts.Render(b, results)
 		require.Equal(t, said, saidToo)
 		require.Equal(t, want, got)
 		if want.When {

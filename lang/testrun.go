@@ -194,7 +194,7 @@ func (r *testRunner) text(a *argument) string {
 	return s.AsString()
 }
 
-// Result implements Upstream.
+// Result implements Results.
 func (r *testRunner) Result(a Address) (Result, bool) {
 	if m := r.mocked(a); m != nil {
 		return Result{OK: m.status == statusOK, Status: m.status, Outputs: m.outputs}, true

@@ -104,7 +104,7 @@ func TestReferenceAgreesWithTheShell(t *testing.T) {
 // outputs says that every instance succeeded.
 type outputs struct{ dir string }
 
-// Result implements lang.Upstream.
+// Result implements lang.Results.
 func (o outputs) Result(lang.Address) (lang.Result, bool) {
 	return lang.Result{OK: true, Status: "ok", Outputs: map[string]lang.OutputResult{"o": {Exists: true, Digest: "b3:x/1"}}}, true
 }
