@@ -67,9 +67,9 @@ func namedIn(r io.Reader, dirs map[string]lang.Address) ([]naming, error) {
 	found := map[string]bool{}
 	buf := make([]byte, 0, nameWindow)
 	for {
-		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		n, err := digest.Fill(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		last := err != nil
+		last := err != nil || len(buf) < cap(buf)
 		at := 0
 		for last || at < len(buf)-nameMax {
 			i := bytes.IndexByte(buf[at:], '/')
@@ -93,9 +93,6 @@ func namedIn(r io.Reader, dirs map[string]lang.Address) ([]naming, error) {
 			}
 		}
 		if last {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = nil
-			}
 			return out, err
 		}
 		buf = buf[:copy(buf, buf[at:])]

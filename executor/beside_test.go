@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -43,4 +44,6 @@ func TestNamedIn(t *testing.T) {
 	}
 	_, err = namedIn(iotest.ErrReader(iotest.ErrTimeout), dirs)
 	require.ErrorIs(t, err, iotest.ErrTimeout)
+	_, err = namedIn(iotest.ErrReader(io.ErrUnexpectedEOF), dirs)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "a log that breaks off has not been read")
 }
