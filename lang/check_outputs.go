@@ -2,9 +2,7 @@ package lang
 
 import (
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -177,8 +175,7 @@ func (l *loader) directory(g string, where hcl.Range) bool {
 	if strings.ContainsAny(g, `*?[{\`) {
 		return false
 	}
-	info, err := os.Lstat(filepath.Join(l.ev.src.dir, filepath.FromSlash(path.Clean(g))))
-	if err != nil || !info.IsDir() {
+	if !l.ev.src.lies(spot{path.Clean(g), false}).kind.IsDir() {
 		return false
 	}
 	l.error("UF8102", where, "%s is a directory and no file.", g).hint("Name its files, as in %s/**.", path.Clean(g))
@@ -189,8 +186,7 @@ func (l *loader) directory(g string, where hcl.Range) bool {
 func (l *loader) matches(g string) bool {
 	if !strings.ContainsAny(g, `*?[{\`) {
 		// A link is there wherever it leads; the build says what is wrong with it.
-		_, err := os.Lstat(filepath.Join(l.ev.src.dir, filepath.FromSlash(path.Clean(g))))
-		return err == nil
+		return l.ev.src.lies(spot{path.Clean(g), false}).there
 	}
 	return l.ev.src.matchesAny(g)
 }

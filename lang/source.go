@@ -35,6 +35,7 @@ type sources struct {
 	globs map[string]globEntry
 
 	matched map[string]bool // by glob: whether it matches any file
+	lain    map[spot]thing  // what lies there
 }
 
 // sourceEntry is what reading a file gave under a limit.
@@ -67,7 +68,7 @@ type globEntry struct {
 }
 
 func newSources(dir string) *sources {
-	return &sources{dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}, matched: map[string]bool{}}
+	return &sources{dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}, matched: map[string]bool{}, lain: map[spot]thing{}}
 }
 
 // errTooLarge is wrapped by the error of a file over its limit.
@@ -138,7 +139,7 @@ func (s *sources) Glob(pattern string) ([]string, error) {
 	e, ok := s.globs[pattern]
 	s.mu.Unlock()
 	if !ok {
-		e.paths, e.err = globBelow(s.dir, pattern)
+		e.paths, e.err = globBelow(s.disk(), pattern)
 		e.paths = s.withOverlay(pattern, e.paths)
 		s.mu.Lock()
 		s.globs[pattern] = e
@@ -161,11 +162,14 @@ func (s *sources) withOverlay(pattern string, paths []string) []string {
 	return paths
 }
 
-func globBelow(dir, pattern string) ([]string, error) {
+// disk is the directory of the campaign.
+func (s *sources) disk() fs.FS { return os.DirFS(s.dir) }
+
+func globBelow(dir fs.FS, pattern string) ([]string, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fmt.Errorf("%q is not a valid glob", pattern)
 	}
-	paths, err := doublestar.Glob(os.DirFS(dir), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	paths, err := doublestar.Glob(dir, pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
 	if err != nil {
 		return nil, fmt.Errorf("search %s: %w", pattern, err)
 	}
@@ -185,17 +189,21 @@ func (s *sources) matchesAny(pattern string) bool {
 	if len(s.withOverlay(pattern, nil)) > 0 {
 		return true
 	}
-	err := doublestar.GlobWalk(os.DirFS(s.dir), pattern, func(p string, _ fs.DirEntry) error {
+	found = anyBelow(s.disk(), pattern)
+	s.mu.Lock()
+	s.matched[pattern] = found
+	s.mu.Unlock()
+	return found
+}
+
+func anyBelow(dir fs.FS, pattern string) bool {
+	err := doublestar.GlobWalk(dir, pattern, func(p string, _ fs.DirEntry) error {
 		if internalPath(p) {
 			return nil
 		}
 		return fs.SkipAll
 	}, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
-	found = errors.Is(err, fs.SkipAll)
-	s.mu.Lock()
-	s.matched[pattern] = found
-	s.mu.Unlock()
-	return found
+	return errors.Is(err, fs.SkipAll)
 }
 
 // internalPath reports whether a file belongs to ufbuild or git.
@@ -208,8 +216,7 @@ func (s *sources) exists(name string) bool {
 	if _, ok := s.overlay[name]; ok {
 		return true
 	}
-	_, err := fs.Stat(os.DirFS(s.dir), name)
-	return err == nil
+	return s.lies(spot{name, true}).there
 }
 
 // readBelow reads a file without ever leaving dir, links included.

@@ -30,7 +30,7 @@ func TestStreamLoadsAlike(t *testing.T) {
 func TestStreamIsAskedEverything(t *testing.T) {
 	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "PromptReaders", "Outline", "Written", "Origins", "Render"}
 	ofTrees := []string{"Expand", "RunTest"} // asks only what those do, and expand blocks, which are kept
-	ofData := []string{"Source", "Task", "Instance", "Group", "Contract", "Profile", "Pool", "Agent", "Reference", "RemoteNamed", "Unignored"}
+	ofData := []string{"Source", "Task", "Instance", "Group", "Contract", "Profile", "Pool", "Agent", "Reference", "RemoteNamed", "Unignored", "LooksSame"}
 	var all []string
 	for m := range reflect.TypeFor[*Campaign]().Methods() {
 		all = append(all, m.Name)

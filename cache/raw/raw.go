@@ -228,6 +228,13 @@ func WorkDir() (string, error) {
 	return string(buf[:n-1]), nil
 }
 
+// IsTerminal reports whether an open file is a terminal.
+func IsTerminal(fd int) bool {
+	var settings [64]byte // struct termios is smaller
+	_, _, errno := syscall6(sysIoctl, uintptr(fd), getTerminal, uintptr(unsafe.Pointer(&settings[0])), 0, 0, 0)
+	return errno == 0
+}
+
 // lock is struct flock of the platforms with 64 bits.
 type lock struct {
 	kind, whence  int16

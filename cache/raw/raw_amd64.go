@@ -5,13 +5,15 @@ const (
 	sysRead    = 0
 	sysClose   = 3
 	sysStat    = 5
+	sysIoctl   = 16
 	sysControl = 72
 	sysWorkDir = 79
 	sysList    = 217
 	sysOpenAt  = 257
 	sysStatAt  = 262
 
-	directory = 0x10000
+	directory   = 0x10000
+	getTerminal = 0x5401
 )
 
 // kernelStat is struct stat.

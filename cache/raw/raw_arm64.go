@@ -4,6 +4,7 @@ package raw
 const (
 	sysWorkDir = 17
 	sysControl = 25
+	sysIoctl   = 29
 	sysOpenAt  = 56
 	sysClose   = 57
 	sysList    = 61
@@ -11,7 +12,8 @@ const (
 	sysStatAt  = 79
 	sysStat    = 80
 
-	directory = 0x4000
+	directory   = 0x4000
+	getTerminal = 0x5401
 )
 
 // kernelStat is struct stat.

@@ -10,12 +10,14 @@ const (
 	sysClose   = syscall.SYS_CLOSE
 	sysStat    = syscall.SYS_FSTAT
 	sysControl = syscall.SYS_FCNTL
+	sysIoctl   = syscall.SYS_IOCTL
 	sysWorkDir = syscall.SYS_GETCWD
 	sysList    = syscall.SYS_GETDENTS64
 	sysOpenAt  = syscall.SYS_OPENAT
 	sysStatAt  = syscall.SYS_NEWFSTATAT
 
-	directory = syscall.O_DIRECTORY
+	directory   = syscall.O_DIRECTORY
+	getTerminal = syscall.TCGETS
 )
 
 type kernelStat syscall.Stat_t

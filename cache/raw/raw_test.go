@@ -24,6 +24,8 @@ var (
 	_ [sysControl]byte                  = [syscall.SYS_FCNTL]byte{}
 	_ [sysWorkDir]byte                  = [syscall.SYS_GETCWD]byte{}
 	_ [sysList]byte                     = [syscall.SYS_GETDENTS64]byte{}
+	_ [sysIoctl]byte                    = [syscall.SYS_IOCTL]byte{}
+	_ [getTerminal]byte                 = [syscall.TCGETS]byte{}
 	_ [noTerminal]byte                  = [syscall.O_NOCTTY]byte{}
 	_ [nonBlock]byte                    = [syscall.O_NONBLOCK]byte{}
 	_ [closeOnExec]byte                 = [syscall.O_CLOEXEC]byte{}

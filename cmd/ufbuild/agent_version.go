@@ -51,6 +51,15 @@ func (v *agentVersions) of(ag *lang.Agent) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	a := v.ask(program)
+	if a.err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w\nhint: install it, or drop version = \"key\" from agent %q", program, a.err, ag.Name)
+	}
+	return a.said, nil
+}
+
+// ask asks a program.
+func (v *agentVersions) ask(program string) answer {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a, ok := v.known[program]
@@ -61,10 +70,15 @@ func (v *agentVersions) of(ag *lang.Agent) (string, error) {
 		}
 		v.known[program] = a
 	}
-	if a.err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w\nhint: install it, or drop version = \"key\" from agent %q", program, a.err, ag.Name)
-	}
-	return a.said, nil
+	return a
+}
+
+// answered returns what a program said, if it was asked.
+func (v *agentVersions) answered(program string) (answer, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a, ok := v.known[program]
+	return a, ok
 }
 
 // mayAsk reports whether the version of an agent is recorded. A program behind the adapter exec, and one that is

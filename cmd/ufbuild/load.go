@@ -81,17 +81,23 @@ func (a *app) loadSound(requireValues bool) (*loaded, error) {
 		return nil, err
 	}
 	a.promote(l.problems)
-	switch {
-	case l.problems.HasErrors():
+	if l.problems.HasErrors() {
 		if err := a.printProblems(l); err != nil {
 			return nil, err
 		}
 		return nil, exit(exitUsage)
-	case len(l.problems) > 0:
-		fmt.Fprintf(a.err, "%s: %s (`ufbuild check` says more)\n", a.errTerm.Style().Warn(tally(l.problems)), places(l.problems, fromHere(l.campaign.Root)))
 	}
+	fmt.Fprint(a.err, l.remarks(a.errTerm.Style(), fromHere(l.campaign.Root)))
 	a.hintTasks(l)
 	return l, nil
+}
+
+// remarks are what is said of a campaign without errors before anything is done with it. The prefix leads to its files.
+func (l *loaded) remarks(style ui.Style, prefix string) string {
+	if len(l.problems) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s (`ufbuild check` says more)\n", style.Warn(tally(l.problems)), places(l.problems, prefix))
 }
 
 // hintTasks says what a campaign without a task lacks, so that nobody takes "0 tasks" for a build.

@@ -102,8 +102,8 @@ func (a *app) lastBuild(root string, targets []string) *slice {
 	if err != nil || k.Question.Sum != c.Question || k.Store != c.Store || k.Position != c.Position {
 		return nil
 	}
-	if digest.Digest(k.Question) != a.question(k.Store, targets) {
-		return nil
+	if digest.Digest(k.Question) != a.question(k.Store, targets) || k.Remarks+k.Warnings+k.Versions != "" {
+		return nil // what it said beside its answer is of the whole campaign
 	}
 	return &slice{stamp: k, compiled: c, root: root}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,8 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 		return false
 	}
 	k, err := stamp.Load(first.StampPath(root))
-	if err != nil || digest.Digest(k.Question) != a.question(k.Store, targets) || !early.Holds(k, root) {
+	if err != nil || digest.Digest(k.Question) != a.question(k.Store, targets) || !a.canSay(k, root, may) ||
+		!early.Holds(k, root) || !a.saysVersions(k.Versions) {
 		return false
 	}
 	if may == writing {
@@ -50,7 +52,40 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 		}
 		a.warn(stamp.Renew(k, first.StampPath(root), text))
 	}
+	fmt.Fprint(a.err, a.painted(k.Remarks, a.errTerm))
+	fmt.Fprint(a.inert(a.out), a.painted(k.Warnings, a.outTerm))
 	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
+	return true
+}
+
+// canSay reports whether what a stamp says beside its answer would be said here: a plan has warnings in its table, a stream of
+// documents elsewhere; remarks name files from the root, and may be errors now.
+func (a *app) canSay(k *stamp.Kept, root string, may access) bool {
+	return (k.Warnings == "" || may == writing && a.progress != "json") && (k.Remarks == "" || fromHere(root) == "" && a.warnings != "error")
+}
+
+func (a *app) painted(text string, t ui.Terminal) string {
+	if t.Color {
+		return text
+	}
+	return first.Unpainted(text)
+}
+
+// said is what is kept of words that may have colours. It is false where the colours could not be told from the words.
+func said(words func(ui.Style) string) (string, bool) {
+	painted := words(ui.Terminal{Color: true}.Style())
+	return painted, first.Unpainted(painted) == words(ui.Style{})
+}
+
+// saysVersions reports whether programs say of themselves what they said for a stamp.
+func (a *app) saysVersions(versions string) bool {
+	asked := agentVersions{app: a}
+	for line := range strings.Lines(versions) {
+		program, said, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if now := asked.ask(program); now.err != nil || now.said != said {
+			return false
+		}
+	}
 	return true
 }
 
@@ -138,20 +173,31 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	if s.slice != nil && len(s.slice.cone) > 0 {
 		time.Sleep(stampTick) // what is as young as its stamp is trusted by nobody, and the whole campaign would be looked at next
 	}
-	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(s.problems) > 0 || len(sum.Unclean) > 0 || !s.observeCampaign() {
+	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(sum.Unclean) > 0 || !s.observeCampaign() {
 		return
 	}
-	for _, ag := range s.campaign.Agents {
-		if ag.Version == "key" {
-			return // stat does not see what a program says of itself
-		}
-		s.observeProgram(ag)
-	}
 	for i := range sum.Nodes {
-		inst, ok := s.instance(sum.Nodes[i].Address)
-		if len(sum.Nodes[i].Warnings) > 0 || !ok || !inst.Cache {
+		r := sum.Nodes[i]
+		inst, ok := s.instance(r.Address)
+		if !ok || !inst.Cache {
 			return // a task with cache = false is stale whatever stat says
 		}
+		if len(r.Warnings) > 0 && r.State != executor.IsFresh {
+			return // it warned of what it did; the next build says what is left of that
+		}
+	}
+	remarks, ok := said(func(style ui.Style) string { return s.remarks(style, "") })
+	warnings, clear := said(func(style ui.Style) string {
+		var b strings.Builder
+		printWarnings(&b, style, sum)
+		return b.String()
+	})
+	if !ok || !clear {
+		return
+	}
+	versions, ok := s.observeAgents()
+	if !ok {
+		return
 	}
 	if file := s.app.configFile(); file != "" {
 		s.files.Observe(file)
@@ -169,7 +215,8 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	}
 	st := &stamp.Stamp{
 		Question: stamp.Question(s.app.question(s.store.Dir(), targets)), Store: s.store.Dir(), Position: end,
-		Invocation: s.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}), Seen: seen,
+		Invocation: s.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}),
+		Remarks: remarks, Warnings: warnings, Versions: versions, Seen: seen,
 	}
 	if s.slice != nil {
 		st.Base = s.slice.stamp
@@ -194,10 +241,10 @@ func (s *session) observeFiles() bool {
 	if !s.observeLock() {
 		return false
 	}
+	if !s.campaign.LooksSame(s.files.FS()) {
+		return false // what fileset() lists changed, or whether a glob matches
+	}
 	for _, f := range s.campaign.Files {
-		if bytes.Contains(f.Bytes, []byte("fileset(")) {
-			return false // the listing it read is not known here
-		}
 		now, err := s.files.File(f.Path)
 		if err != nil || now.Digest != digest.Of(f.Bytes) {
 			return false
@@ -220,17 +267,61 @@ func (s *session) observeFiles() bool {
 	return true
 }
 
-// observeProgram observes the program of an agent whose version is recorded: another one is worth a note.
+// observeAgents observes the programs of agents, and returns what those said of themselves whose version is in keys. Stat does not
+// see that: the program on PATH may be a link to a launcher, which goes by the settings of the working directory, or a script
+// beside the file that holds its version. So it is asked again before it is answered for; that is still less than to decide.
+func (s *session) observeAgents() (versions string, ok bool) {
+	programs := map[string]bool{}
+	for _, ag := range s.campaign.Agents {
+		if ag.Version != "key" {
+			s.observeProgram(ag)
+			continue
+		}
+		program, err := startedBy(ag)
+		if err != nil {
+			return "", false
+		}
+		programs[program] = true
+	}
+	for _, program := range slices.Sorted(maps.Keys(programs)) {
+		a, asked := s.versions.answered(program)
+		switch {
+		case !asked: // no task that is wanted has it
+		case a.err != nil || strings.ContainsAny(program+a.said, "\t\n"):
+			return "", false
+		default:
+			versions += program + "\t" + a.said + "\n"
+		}
+	}
+	return versions, true
+}
+
+// observeProgram observes the program of an agent whose version is recorded: another one is worth a note. So is one that comes before
+// it on PATH.
 func (s *session) observeProgram(ag *lang.Agent) {
 	if !s.versions.mayAsk(ag) {
 		return
 	}
-	if program, err := startedBy(ag); err == nil {
-		if path, err := exec.LookPath(program); err == nil {
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				s.files.Observe(real)
+	program, err := startedBy(ag)
+	if err != nil {
+		return
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return
+	}
+	if !strings.Contains(program, "/") {
+		for _, dir := range filepath.SplitList(s.app.getenv("PATH")) {
+			if at := filepath.Join(dir, program); at != path {
+				s.files.Observe(at)
+				continue
 			}
+			break
 		}
+	}
+	s.files.Observe(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		s.files.Observe(real)
 	}
 }
 

@@ -62,9 +62,9 @@ func Save(path string, s *Stamp) error {
 // nothing to any other.
 func Renew(k *Kept, path, invocation string) error {
 	if invocation != "" && invocation != k.Invocation {
-		return Save(path, &Stamp{
-			Invocation: invocation, Question: k.Question, Store: k.Store, Position: k.Position, Answer: k.Answer, Seen: k.Seen(),
-		})
+		s := k.Stamp
+		s.Invocation, s.Seen = invocation, k.Seen()
+		return Save(path, &s)
 	}
 	if !k.Renewed() {
 		return nil

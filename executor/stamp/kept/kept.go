@@ -18,7 +18,7 @@ import (
 )
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild fresh 4\n"
+const magic = "ufbuild fresh 5\n"
 
 // Stamp is one answer and what it rests on.
 type Stamp struct {
@@ -29,8 +29,20 @@ type Stamp struct {
 	Store      string   // absolute directory of the store that the answer came from
 	Position   string   // of the store's records then
 	Answer     string   // what was said
-	Seen       []Observation
-	Base       *Kept // whose observations count too, where Seen has none of the same look; nil for none
+	// Remarks are what is said on standard error before an answer, and Warnings on standard output, both painted as on a
+	// terminal with colours.
+	Remarks, Warnings string
+	// Versions are what programs said when they were asked for their versions, which stat does not see; who answers asks again.
+	Versions string
+	Seen     []Observation
+	Base     *Kept // whose observations count too, where Seen has none of the same look; nil for none
+}
+
+// texts is the number of texts of a stamp.
+const texts = 7
+
+func (s *Stamp) texts() [texts]*string {
+	return [texts]*string{&s.Invocation, &s.Store, &s.Position, &s.Answer, &s.Remarks, &s.Warnings, &s.Versions}
 }
 
 // Question is a digest, spelled without the package that makes digests.
@@ -40,13 +52,13 @@ type Question struct {
 }
 
 // The file is the magic line, a sum of all that follows, the digest of the question, the lengths
-// of five texts and of the table, the texts, the table, and the paths. All numbers are little endian. A row
+// of the texts and of the table, the texts, the table, and the paths. All numbers are little endian. A row
 // of the table is the place of its path, the length of the path doubled (odd: links are followed), six words
 // of signature, and a sum. A path ends with a zero byte, as system calls want it.
 const (
 	sumAt    = len(magic)
 	headAt   = sumAt + 8
-	textsAt  = headAt + 32 + 8 + 4*6
+	textsAt  = headAt + 32 + 8 + 4*(texts+1)
 	rowSize  = 4 + 4 + 6*8 + 32
 	rowSig   = 8
 	rowSum   = rowSig + 6*8
@@ -60,13 +72,12 @@ func (s *Stamp) Encode() []byte {
 	b = append(b, make([]byte, headAt-sumAt)...)
 	b = append(b, s.Question.Sum[:]...)
 	b = append64(b, uint64(s.Question.Size))
-	texts := [...]string{s.Invocation, s.Store, s.Position, s.Answer, ""}
-	for _, t := range texts {
-		b = append32(b, uint32(len(t)))
+	for _, t := range s.texts() {
+		b = append32(b, uint32(len(*t)))
 	}
 	b = append32(b, uint32(len(t.rows)/rowSize))
-	for _, t := range texts {
-		b = append(b, t...)
+	for _, t := range s.texts() {
+		b = append(b, *t...)
 	}
 	b = append(append(b, t.rows...), t.paths...)
 	seal(b)
@@ -208,10 +219,9 @@ func mix(sum, word uint64) uint64 {
 	return bits.RotateLeft64(sum^word, 29) * 0x9e3779b97f4a7c15
 }
 
-// Kept is a stamp as it lies in its file.
+// Kept is a stamp as it lies in its file, where its observations are left.
 type Kept struct {
-	Invocation, Store, Position, Answer string
-	Question                            Question
+	Stamp
 
 	data    []byte // the whole file
 	rows    []byte
@@ -231,14 +241,14 @@ func Decode(b []byte) (*Kept, error) {
 	k.Question.Size = int64(get64(b[headAt+32:]))
 	number := func(i int) int { return int(get32(b[headAt+40+4*i:])) }
 	rest := b[textsAt:]
-	for i, text := range []*string{&k.Invocation, &k.Store, &k.Position, &k.Answer, new(string)} {
+	for i, text := range k.texts() {
 		n := number(i)
 		if n > maxTexts || n > len(rest) {
 			return nil, errDamaged
 		}
 		*text, rest = string(rest[:n]), rest[n:]
 	}
-	n := number(5)
+	n := number(texts)
 	if n > len(rest)/rowSize {
 		return nil, errDamaged
 	}

@@ -41,14 +41,49 @@ func Cut(s string, at byte) (before, after string) {
 	return s, ""
 }
 
-// stdout is the number of the standard output.
-const stdout = 1
+// The numbers of the standard output and of where people are told what is no result.
+const (
+	Stdout = 1
+	Stderr = 2
+)
+
+// Tell writes text on the standard error, and goes on when it cannot.
+func Tell(text string) {
+	for text != "" {
+		n := write(Stderr, unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
+		if n <= 0 {
+			return
+		}
+		text = text[n:]
+	}
+}
+
+// Colors implements no-color.org and bixense.com/clicolors: whether to paint what goes to a terminal, or elsewhere.
+func Colors(terminal bool, getenv func(string) string) bool {
+	if getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return terminal && getenv("TERM") != "dumb" && getenv("CLICOLOR") != "0"
+}
+
+// Get returns the value of a variable of an environment, as [os.Getenv] does.
+func Get(environ []string, name string) string {
+	for _, kv := range environ {
+		if key, value := Cut(kv, '='); key == name {
+			return value
+		}
+	}
+	return ""
+}
 
 // Say prints text, ends the process when all of it is written, and returns when nothing is: then the program starts,
 // says it again, and says what is wrong. Half an answer cannot be taken back, so the process ends then too, with a failure.
 func Say(text string) {
 	for begun := false; ; begun = true {
-		n := write(stdout, unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
+		n := write(Stdout, unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
 		switch {
 		case n <= 0 && !begun:
 			return

@@ -35,16 +35,18 @@ func init() {
 	if len(args) < 2 {
 		return
 	}
-	if k, ok := Answer(args[1:], bare.Environ(), nil); ok {
-		Say(k)
+	environ := bare.Environ()
+	if k, ok := Answer(args[1:], environ, nil); ok {
+		Say(k, environ)
 	}
 }
 
 // Say prints the answer and ends the process. It returns when nothing can be printed: the long way says what is wrong.
-func Say(k *kept.Kept) {
+func Say(k *kept.Kept, environ []string) {
+	bare.Tell(painted(k.Remarks, bare.Stderr, environ))
 	const tenth = 1e8 // of a second
 	took := int((bare.Nanoseconds() - begun + tenth/2) / tenth)
-	bare.Say(k.Answer + ", " + strconv.Itoa(took/10) + "." + strconv.Itoa(took%10) + "s\n")
+	bare.Say(painted(k.Warnings, bare.Stdout, environ) + k.Answer + ", " + strconv.Itoa(took/10) + "." + strconv.Itoa(took%10) + "s\n")
 }
 
 // Answer returns the stamp that answers a command line. Trouble of any kind is none of its business.
@@ -63,7 +65,7 @@ func Answer(args, environ []string, read kept.Read) (k *kept.Kept, ok bool) {
 		return nil, false
 	}
 	k, err := kept.Load(StampPath(dir), space[:])
-	if err != nil || k.Invocation != asked || !Holds(k, dir, read) {
+	if err != nil || k.Invocation != asked || !canSay(k, args[0], environ) || !Holds(k, dir, read) {
 		return nil, false
 	}
 	return k, true
@@ -101,19 +103,44 @@ func nothingLeft(store string) bool {
 	return len(names) == 0 && (err == nil || errors.Is(err, raw.NotThere))
 }
 
-// workDir is [os.Getwd]: a path by which links led here, when the environment knows one.
-func workDir(environ []string) (string, bool) {
-	for _, kv := range environ {
-		key, value := bare.Cut(kv, '=')
-		if key != "PWD" {
+// canSay reports whether what a stamp says can be said here. Programs are asked for their versions by the long way; a plan
+// has warnings in its table; and in a workflow of GitHub's words of tasks are made harmless.
+func canSay(k *kept.Kept, verb string, environ []string) bool {
+	return k.Versions == "" && (k.Warnings == "" || verb != "plan" && bare.Get(environ, "GITHUB_ACTIONS") != "true")
+}
+
+// painted is a text for people as it is shown on an open file.
+func painted(text string, fd int, environ []string) string {
+	getenv := func(name string) string { return bare.Get(environ, name) }
+	if text == "" || bare.Colors(raw.IsTerminal(fd), getenv) {
+		return text
+	}
+	return Unpainted(text)
+}
+
+// Unpainted takes the colours out of a text.
+func Unpainted(text string) string {
+	var plain []byte
+	for i := 0; i < len(text); i++ {
+		if begins(text[i:], "\x1b[") {
+			for i < len(text) && text[i] != 'm' {
+				i++
+			}
 			continue
 		}
-		if here, err := raw.StatPath("."); begins(value, "/") && err == nil {
-			if it, err := raw.StatPath(value); err == nil && it.Dev == here.Dev && it.Ino == here.Ino {
-				return value, true
-			}
+		plain = append(plain, text[i])
+	}
+	return string(plain)
+}
+
+// workDir is [os.Getwd]: a path by which links led here, when the environment knows one.
+func workDir(environ []string) (string, bool) {
+	if dir := bare.Get(environ, "PWD"); begins(dir, "/") {
+		here, err := raw.StatPath(".")
+		it, err2 := raw.StatPath(dir)
+		if err == nil && err2 == nil && it.Dev == here.Dev && it.Ino == here.Ino {
+			return dir, true
 		}
-		break
 	}
 	dir, err := raw.WorkDir()
 	return dir, err == nil

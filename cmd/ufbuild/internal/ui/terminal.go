@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"golang.org/x/term"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 )
 
 // Terminal is what is known of a writer.
@@ -26,19 +28,8 @@ func Detect(w io.Writer, getenv func(string) string) Terminal {
 			t.Width = n
 		}
 	}
-	t.Color = useColor(t.IsTTY, getenv)
+	t.Color = bare.Colors(t.IsTTY, getenv)
 	return t
-}
-
-// useColor implements no-color.org and bixense.com/clicolors.
-func useColor(tty bool, getenv func(string) string) bool {
-	if getenv("NO_COLOR") != "" {
-		return false
-	}
-	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
-		return true
-	}
-	return tty && getenv("TERM") != "dumb" && getenv("CLICOLOR") != "0"
 }
 
 // Style wraps text in colours, or leaves it alone. The zero Style leaves it alone.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 )
 
 func TestColorRules(t *testing.T) {
@@ -25,7 +27,7 @@ func TestColorRules(t *testing.T) {
 		{"dumb terminal", true, map[string]string{"TERM": "dumb"}, false},
 		{"CLICOLOR=0", true, map[string]string{"CLICOLOR": "0"}, false},
 	} {
-		got := useColor(tc.tty, func(k string) string { return tc.env[k] })
+		got := bare.Colors(tc.tty, func(k string) string { return tc.env[k] })
 		require.Equal(t, tc.want, got, tc.name)
 	}
 	plain := Detect(&bytes.Buffer{}, func(string) string { return "" })
