@@ -159,7 +159,7 @@ func keysHint(a *typ, text, name string) string {
 	if len(keys) == 1 && keys[0] == "all" {
 		return "It has no keys that are known before a run: " + text + ".all is the list of its instances."
 	}
-	if suggest(name, keys) != "" {
+	if Suggest(name, keys) != "" {
 		return ""
 	}
 	return choiceHint("Its keys are ", slices.DeleteFunc(keys, func(k string) bool { return k == "all" && a.attrs["outputs"] == nil }))

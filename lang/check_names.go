@@ -214,7 +214,7 @@ func (l *loader) unknownReference(root, name string, whole, nameOnly hcl.Range) 
 	} else {
 		candidates = l.decl.kinds[kindOfRoot(root)].names()
 	}
-	s := suggest(name, candidates)
+	s := Suggest(name, candidates)
 	if s == "" {
 		return
 	}

@@ -119,7 +119,7 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) *
 	for _, p := range siblings {
 		bases = append(bases, path.Base(p))
 	}
-	if s := suggest(path.Base(name), bases); s != "" {
+	if s := Suggest(path.Base(name), bases); s != "" {
 		d.Summary = strings.TrimSuffix(d.Summary, ".") + ". Did you mean \"" + s + "\"?"
 		if where, ok := quoted(a.syntax); ok {
 			d.fixed(where, path.Join(path.Dir(name), s))

@@ -31,7 +31,7 @@ type loader struct {
 // Load reads, checks and expands the campaign that o names. The campaign is never nil; when the
 // diagnostics hold an error it may be incomplete, is good for looking at, and must not be built.
 func Load(o Options) (*Campaign, Diagnostics) {
-	root, names, err := locate(o)
+	root, names, err := Locate(o)
 	l := newLoader(o, root)
 	switch {
 	case err != nil:

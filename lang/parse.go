@@ -18,8 +18,9 @@ import (
 // mainFile is the file that marks the root of a campaign.
 const mainFile = "campaign.hcl"
 
-// locate returns the campaign root and the names of its campaign files, sorted.
-func locate(o Options) (root string, files []string, err error) {
+// Locate returns the root of the campaign that o names, an absolute path, and the names of its campaign files, sorted, without
+// reading them. No files mean that there is no campaign.
+func Locate(o Options) (root string, files []string, err error) {
 	if o.File != "" {
 		abs, err := filepath.Abs(o.File)
 		if err != nil {

@@ -102,7 +102,7 @@ func (d *Diagnostic) also(r hcl.Range, format string, args ...any) *Diagnostic {
 
 // meant adds "Did you mean" for a name at r, with the fix, when one of the candidates is close.
 func (d *Diagnostic) meant(r hcl.Range, name string, candidates []string) *Diagnostic {
-	s := suggest(name, candidates)
+	s := Suggest(name, candidates)
 	if s == "" {
 		return d
 	}

@@ -31,7 +31,7 @@ var needsAll = []string{"UF2302", "UF5006", "UF9201"}
 // with the campaign. edited are the files that may differ, as slash paths below the root. It is false where only a
 // whole [Load] can tell. What an edit does to other blocks it does not say; a Load says that too.
 func Recheck(o Options, edited []string) (*Rechecked, bool) {
-	root, names, err := locate(o)
+	root, names, err := Locate(o)
 	if o.Memory == nil || err != nil {
 		return nil, false
 	}

@@ -162,7 +162,7 @@ func LoadSlice(o Options, s *Slice) (*Campaign, Diagnostics, bool) {
 		o.Overlay[name] = f.Text
 	}
 	maps.Copy(o.Overlay, s.Prompts)
-	root, names, err := locate(o)
+	root, names, err := Locate(o)
 	if err != nil || len(names) != len(s.Files) {
 		return nil, nil, false
 	}

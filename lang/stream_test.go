@@ -77,7 +77,7 @@ func everyCampaign(t *testing.T) []Options {
 type likeness struct{ streamed, letGo, rendered int }
 
 func loadAs(t *testing.T, o Options, stream int) (*Campaign, Diagnostics) {
-	root, names, err := locate(o)
+	root, names, err := Locate(o)
 	require.NoError(t, err)
 	l := newLoader(o, root).loadFiles(names, stream)
 	return l.c, l.finish()

@@ -8,11 +8,10 @@ import (
 
 // Suggest returns the candidate that was most likely meant by name, or "" when none is close. A
 // candidate is close when at most len/3+1 characters differ, of short names one; two neighbours that changed
-// places count as one. "-" and "_" count as the same, and so do upper and lower case. Failing that, the only candidate that starts with name is meant. The first of
-// equally close candidates wins, so the order of candidates decides ties.
-func Suggest(name string, candidates []string) string { return suggest(name, candidates) }
-
-func suggest(name string, candidates []string) string {
+// places count as one. "-" and "_" count as the same, and so do upper and lower case. Failing that, the only
+// candidate that starts with name is meant. The first of equally close candidates wins, so the order of
+// candidates decides ties.
+func Suggest(name string, candidates []string) string {
 	folded := foldName(name)
 	if folded == "" {
 		return ""

@@ -82,7 +82,7 @@ func (l *loader) presetValue(defs map[string]*variableDef, n *node, a *argument)
 }
 
 func didYouMean(name string, candidates []string) string {
-	if s := suggest(name, candidates); s != "" {
+	if s := Suggest(name, candidates); s != "" {
 		return fmt.Sprintf(" Did you mean %q?", s)
 	}
 	return ""
@@ -210,7 +210,7 @@ func constantFrom(text string) (v cty.Value, problem string) {
 // declared says which blocks of a kind there are to choose from, unless one of them is likely to be meant.
 func declared(kind, name string, names []string) string {
 	switch {
-	case suggest(name, names) != "":
+	case Suggest(name, names) != "":
 		return ""
 	case len(names) == 0:
 		return "The campaign declares no " + kind + "."
