@@ -134,3 +134,17 @@ func TestWorkDir(t *testing.T) {
 	_, err = WorkDir()
 	require.Error(t, err)
 }
+
+func TestIsTerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no terminal can be made here")
+	}
+	defer terminal.Close()
+	require.True(t, IsTerminal(int(terminal.Fd())))
+	file, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer file.Close()
+	require.False(t, IsTerminal(int(file.Fd())))
+	require.False(t, IsTerminal(-1))
+}
