@@ -100,6 +100,7 @@ func TestWatchIgnoresWhatNobodyReads(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		change("notes.txt")
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		require.Len(t, *builds, 1)
 		same = false
 		change("input.txt")
