@@ -2,6 +2,7 @@ package lang
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -102,7 +103,7 @@ func (in *inspector) complete(e hclsyntax.Expression, a Ask, d *taskDef) []Candi
 		case atRoot:
 			found = in.rootCandidates(s.bound, d, a)
 		case atName:
-			root, _ := splitName(s.text)
+			root, _, _ := strings.Cut(s.text, ".")
 			found = in.nameCandidates(root)
 		case atField:
 			found = fieldCandidates(s.from)

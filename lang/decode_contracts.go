@@ -25,7 +25,6 @@ func (l *loader) loadContracts() {
 			MinBytes: l.wantInt(s, l.literal(n, "min_bytes"), 0, 0, maxCount, "UF2110"),
 			MaxBytes: l.wantInt(s, l.literal(n, "max_bytes"), 0, 0, maxCount, "UF2110"),
 			MinItems: int(l.wantInt(s, l.literal(n, "min_items"), 0, 0, maxCount, "UF2110")),
-			Unique:   l.wantStrings(s, l.literal(n, "unique")),
 			Approval: l.wantBool(s, l.literal(n, "approval"), false),
 			Empty:    l.wantString(s, l.literal(n, "empty")),
 			HasEmpty: n.arg("empty") != nil,

@@ -183,7 +183,7 @@ func (in *inspector) symbol(s step, d *taskDef) Symbol {
 	case s.kind == atCall:
 		return Symbol{Kind: "function", Name: s.text}
 	case s.kind == atName:
-		root, name := splitName(s.text)
+		root, name, _ := strings.Cut(s.text, ".")
 		return Symbol{Kind: kindOfRoot(root), Name: name}
 	case s.kind == atField && d != nil && strings.HasPrefix(s.text, "vars.") && !strings.ContainsAny(s.text[5:], ".["):
 		return Symbol{Kind: "vars", Name: s.text[5:], Of: d.task.Name}
@@ -191,16 +191,6 @@ func (in *inspector) symbol(s step, d *taskDef) Symbol {
 		return *s.to.symbol
 	}
 	return Symbol{}
-}
-
-// splitName splits "task.a" after its first dot.
-func splitName(s string) (root, name string) {
-	for i := range s {
-		if s[i] == '.' {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
 }
 
 // knownText is the value of a type that is known before anything runs.

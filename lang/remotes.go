@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -46,7 +47,7 @@ func (l *loader) loadRemotes() {
 func (l *loader) checkEngine(n *node, r *Remote) {
 	if r.Name == Here {
 		l.error("UF1206", n.label, "%q is reserved: it stands for this machine.", Here).
-			hint("Choose another name, such as %q.", r.Engine)
+			hint("Choose another name, such as %q.", cmp.Or(r.Engine, "cluster"))
 	}
 	a := n.arg("engine")
 	if a != nil && r.Engine != "" && !slices.Contains(remoteEngines, r.Engine) {
