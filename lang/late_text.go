@@ -120,6 +120,9 @@ func (d *taskDef) letGo() {
 		})
 	}
 	d.late = slices.Clip(d.late)
+	for _, p := range d.contents {
+		delete(p.deps, d)
+	}
 	d.taskText = nil
 }
 
