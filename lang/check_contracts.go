@@ -55,7 +55,7 @@ func (s schemaLoader) Load(address string) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", address, errRemoteSchema)
 	}
-	b, err := s.src.read(name, maxDataFile)
+	b, err := s.src.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

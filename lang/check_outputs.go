@@ -196,7 +196,7 @@ func (l *loader) near(g string) string {
 	if strings.ContainsAny(g, `*?[{\`) {
 		return ""
 	}
-	siblings, err := l.ev.src.Glob(path.Join(globSafe(path.Dir(g)), "*"))
+	siblings, err := l.ev.src.glob(path.Join(globSafe(path.Dir(g)), "*"))
 	if err != nil {
 		return ""
 	}

@@ -88,6 +88,7 @@ func (l *loader) declare(files []*parsedFile) {
 }
 
 func (l *loader) declareBlock(n *node) {
+	l.noteBlock(n)
 	switch n.schema.Name {
 	case "campaign":
 		if old := l.decl.campaign; old != nil {

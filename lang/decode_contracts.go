@@ -57,7 +57,7 @@ func (l *loader) contractSchema(s *scope, n *node, c *Contract) {
 	if name == "" || !l.safePath(a, name) {
 		return
 	}
-	doc, err := l.ev.src.read(name, maxDataFile)
+	doc, err := l.ev.src.ReadFile(name)
 	if err != nil {
 		l.missingFile("UF6102", a, name, err)
 		return
@@ -76,7 +76,7 @@ func (l *loader) contractSample(s *scope, n *node, c *Contract) {
 		l.error("UF6109", a.nameRange, "sample has no effect on a contract of kind tree: it is one file.")
 		return
 	}
-	doc, err := l.ev.src.read(name, maxDataFile)
+	doc, err := l.ev.src.ReadFile(name)
 	if err != nil {
 		l.missingFile("UF6102", a, name, err)
 		return
@@ -113,7 +113,7 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) *
 		cause = "no such file"
 	}
 	d := l.error(code, a.place, "%s: %s.", name, cause)
-	siblings, _ := l.ev.src.Glob(path.Join(globSafe(path.Dir(name)), "*"))
+	siblings, _ := l.ev.src.glob(path.Join(globSafe(path.Dir(name)), "*"))
 	var bases []string
 	for _, p := range siblings {
 		bases = append(bases, path.Base(p))

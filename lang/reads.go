@@ -1,9 +1,37 @@
 package lang
 
 import (
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
+
+// dataReads is what was read as data, by expressions and for contracts: by one load, and by whatever is rendered of it later.
+type dataReads struct {
+	listed atomic.Bool // fileset() was called
+
+	mu    sync.Mutex
+	files map[string]bool // also those that could not be read
+}
+
+func (d *dataReads) note(file string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files[file] = true
+}
+
+// DataFiles are the slash paths of the files that were read as data until now, and not only for what they tell as part of the
+// campaign: by file(), wherever it stands, or as schema or sample. Some were looked for in vain.
+func (c *Campaign) DataFiles() []string {
+	d := c.eval.src.data
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.files))
+}
+
+// ListsFiles reports whether fileset() was called until now.
+func (c *Campaign) ListsFiles() bool { return c.eval.src.data.listed.Load() }
 
 // readRecorder is a file reader that remembers the names of what was read through it.
 type readRecorder struct {

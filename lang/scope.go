@@ -27,6 +27,7 @@ type evaluator struct {
 	includes  []includeUse         // in prompts
 	sets      []SetInput           // from the command line
 	again     func() *Campaign     // loads it as a whole; nil where it was loaded so
+	blocks    map[string][]int     // by campaign file: where the top-level blocks start, in bytes
 }
 
 func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {
@@ -41,6 +42,7 @@ func newEvaluator(c *Campaign, d *declarations, src *sources) *evaluator {
 		prompts:   map[string]*prompt{},
 		sensitive: map[string]bool{},
 		jsonTypes: map[string]*jsonType{},
+		blocks:    map[string][]int{},
 	}
 }
 

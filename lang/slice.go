@@ -42,13 +42,29 @@ type FileBlock struct {
 	Line  int    // counted from 1
 }
 
-// FileBlocks finds the top-level blocks of a campaign file without parsing it. The first starts at 0 and all together are the
-// file. It is false for a file that cannot be cut; where a cut is wrong, both sides do not parse.
-func FileBlocks(text []byte) ([]FileBlock, bool) {
-	return blocksFrom(text, 0, 1)
+// FileBlocks finds the top-level blocks of a campaign file. The first starts at 0 and all together are the file. It is false for a
+// file that cannot be cut: where a block does not start with its line, one would be taken for a part of another.
+func (c *Campaign) FileBlocks(f SourceFile) ([]FileBlock, bool) {
+	blocks, ok := blocksFrom(f.Bytes, 0, 1)
+	if !ok {
+		return nil, false
+	}
+	starts := slices.Sorted(slices.Values(c.eval.blocks[f.Path]))
+	cut := blocks
+	if len(starts) == 0 || starts[0] != 0 {
+		cut = blocks[1:] // a comment
+	}
+	return blocks, slices.EqualFunc(cut, starts, func(b FileBlock, start int) bool { return b.Start == start })
 }
 
-// blocksFrom is FileBlocks for text that starts at an offset and a line of its file.
+// noteBlock remembers where a top-level block starts.
+func (l *loader) noteBlock(n *node) {
+	file := n.header.Filename
+	l.ev.blocks[file] = append(l.ev.blocks[file], n.header.Start.Byte)
+}
+
+// blocksFrom cuts text that starts at an offset and a line of its file, without parsing it. Where a cut is wrong, both sides do
+// not parse.
 func blocksFrom(text []byte, offset, line int) ([]FileBlock, bool) {
 	parts, ok := splitBlocks(text)
 	if !ok {
@@ -200,12 +216,25 @@ func (s *Slice) parse(name string, f *SliceFile) *parsedFile {
 		}
 		part := stretch{text, hcl.Pos{Line: b.Line, Column: 1, Byte: b.Start}}
 		top := part.read(name)
-		if top == nil {
+		if top == nil || !b.is(top.blocks) {
 			return nil
 		}
 		p.top.blocks = append(p.top.blocks, top.blocks...)
 	}
 	return p
+}
+
+// is reports whether a stretch of a file declares what it looks like, and nothing else.
+func (b *FileBlock) is(declared []*node) bool {
+	if len(declared) == 0 {
+		return b.Start == 0 // a comment
+	}
+	n := declared[0]
+	task := ""
+	if n.schema.Name == "task" {
+		task = n.name
+	}
+	return len(declared) == 1 && n.header.Start.Byte == b.Start && task == b.Task
 }
 
 // outlined reports whether only the outline of a task is looked at.

@@ -27,7 +27,7 @@ task "c" { command = ["a", task.a.ok] }
 `
 
 func sliceFile(t *testing.T, text string) SliceFile {
-	blocks, ok := FileBlocks([]byte(text))
+	blocks, ok := blocksFrom([]byte(text), 0, 1)
 	require.True(t, ok)
 	return SliceFile{Text: []byte(text), Blocks: blocks}
 }
@@ -99,7 +99,7 @@ func TestEditedTasksFindsWhatDiffers(t *testing.T) {
 			}
 			now = now[:at] + piece + now[until:]
 		}
-		blocks, cuts := FileBlocks([]byte(now))
+		blocks, cuts := blocksFrom([]byte(now), 0, 1)
 		got, edited, ok := EditedTasks(was, []byte(now))
 		if !ok {
 			continue

@@ -36,6 +36,7 @@ type sources struct {
 
 	matched map[string]bool // by glob: whether it matches any file
 	lain    map[spot]thing  // what lies there
+	data    *dataReads
 }
 
 // sourceEntry is what reading a file gave under a limit.
@@ -68,7 +69,10 @@ type globEntry struct {
 }
 
 func newSources(dir string) *sources {
-	return &sources{dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}, matched: map[string]bool{}, lain: map[spot]thing{}}
+	return &sources{
+		dir: dir, files: map[string]*sourceEntry{}, globs: map[string]globEntry{}, matched: map[string]bool{}, lain: map[spot]thing{},
+		data: &dataReads{files: map[string]bool{}},
+	}
 }
 
 // errTooLarge is wrapped by the error of a file over its limit.
@@ -131,10 +135,19 @@ func (s *sources) list() []SourceFile {
 }
 
 // ReadFile and Glob make sources a fileReader for expressions.
-func (s *sources) ReadFile(name string) ([]byte, error) { return s.read(name, maxDataFile) }
+func (s *sources) ReadFile(name string) ([]byte, error) {
+	s.data.note(name)
+	return s.read(name, maxDataFile)
+}
 
-// Glob returns the sorted slash paths of the files that match; the ufbuild directories are left out.
+// Glob is glob for expressions.
 func (s *sources) Glob(pattern string) ([]string, error) {
+	s.data.listed.Store(true)
+	return s.glob(pattern)
+}
+
+// glob returns the sorted slash paths of the files that match; the ufbuild directories are left out.
+func (s *sources) glob(pattern string) ([]string, error) {
 	s.mu.Lock()
 	e, ok := s.globs[pattern]
 	s.mu.Unlock()

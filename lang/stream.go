@@ -176,6 +176,7 @@ func (l *loader) streamTasks(s *taskStream) {
 	keep := slices.ContainsFunc(l.c.Contracts, comparesTasks)
 	l.typer.few = true
 	ok := s.each(func(n *node) bool {
+		l.noteBlock(n)
 		l.declareTask(n, len(l.ev.order))
 		d := l.ev.tasks[n.name]
 		l.readTask(d)
@@ -223,6 +224,7 @@ func (l *loader) again(names []string) func() *Campaign {
 			o.Overlay[f.Path] = f.Bytes
 		}
 		w := newLoader(o, root)
+		w.ev.src.data = src.data
 		w.load(names)
 		return w.c
 	})

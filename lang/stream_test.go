@@ -28,7 +28,7 @@ func TestStreamLoadsAlike(t *testing.T) {
 // TestStreamIsAskedEverything proves that the test above asks a campaign all that can be asked: what it does not ask might look for
 // trees that were let go.
 func TestStreamIsAskedEverything(t *testing.T) {
-	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "PromptReaders", "Outline", "Written", "Origins", "Render"}
+	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "Outline", "Written", "Origins", "Render", "PromptReaders", "FileBlocks", "DataFiles", "ListsFiles"}
 	ofTrees := []string{"Expand", "RunTest"} // asks only what those do, and expand blocks, which are kept
 	ofData := []string{"Source", "Task", "Instance", "Group", "Contract", "Profile", "Pool", "Agent", "Reference", "RemoteNamed", "Unignored", "LooksSame"}
 	var all []string
@@ -83,6 +83,16 @@ func loadAs(t *testing.T, o Options, stream int) (*Campaign, Diagnostics) {
 	return l.c, l.finish()
 }
 
+func blocksOf(c *Campaign) map[string][]FileBlock {
+	blocks := map[string][]FileBlock{}
+	for _, f := range c.Files {
+		if of, ok := c.FileBlocks(f); ok {
+			blocks[f.Path] = of
+		}
+	}
+	return blocks
+}
+
 func (s *likeness) alike(t *testing.T, o Options) {
 	whole, want := loadAs(t, o, math.MaxInt)
 	parts, got := loadAs(t, o, 0)
@@ -95,6 +105,9 @@ func (s *likeness) alike(t *testing.T, o Options) {
 		func(c *Campaign) any { return c.Complete(Ask{Text: []byte("task.x"), At: 5}) },
 		func(c *Campaign) any { return c.PromptTasks("prompts/a.md") },
 		func(c *Campaign) any { return c.PromptReaders() },
+		func(c *Campaign) any { return c.DataFiles() },
+		func(c *Campaign) any { return c.ListsFiles() },
+		func(c *Campaign) any { return blocksOf(c) },
 	} {
 		require.Equal(t, ask(whole), ask(parts), o.Dir)
 	}

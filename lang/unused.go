@@ -76,7 +76,7 @@ func (l *loader) unusedEntries(d *taskDef, a *argument, readers []*expression) {
 
 // unusedPrompts warns of files below prompts/ that no task uses.
 func (l *loader) unusedPrompts() {
-	files, err := l.ev.src.Glob("prompts/**/*.md")
+	files, err := l.ev.src.glob("prompts/**/*.md")
 	if err != nil {
 		return
 	}

@@ -260,7 +260,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	b.OnBlob = s.observeBlob
 	s.equip(b)
 	if f.stamp && (s.slice != nil || s.compilable()) {
-		b.Sourced = s.noteSources
+		b.Sourced = s.noteSources()
 	}
 	sum, err := b.Run(a.context(), s.aim(b, sel))
 	s.sendRest(b)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
@@ -46,13 +46,16 @@ func (s *session) leaveCompiled(st *stamp.Stamp, sum *executor.Summary) {
 		s.app.warn(compiled.Drop(file))
 		return
 	}
-	c.Question, c.Store, c.Position = st.Question.Sum, st.Store, st.Position
+	c.Beside = newID(time.Now())
 	s.app.warn(compiled.Save(file, c))
+	st.Beside = c.Beside
 }
 
 func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 	if s.slice != nil {
-		s.slice.renew(s, sum)
+		if !s.slice.renew(s, sum) {
+			return nil
+		}
 		return s.slice.compiled
 	}
 	if !s.compilable() {
@@ -75,71 +78,69 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 		t := &c.Tasks[index[sum.Nodes[i].Address.Task]]
 		t.Nodes = append(t.Nodes, s.compileNode(sum.Nodes[i]))
 	}
-	if !s.compileFiles(c, index) {
+	if s.campaign.ListsFiles() || !s.compileFiles(c, index) || !readAsData(c, append(s.campaign.DataFiles(), s.validated(c)...)) {
 		return nil
 	}
 	s.compileSources(c)
 	return c
 }
 
+// compileSources says which tasks a source file can change. Where validate commands read files too, it leaves that open.
+func (s *session) compileSources(c *compiled.Campaign) {
+	validates := slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return len(c.Validate) > 0 })
+	c.Sourced = !validates && s.sources.n <= maxSources
+	for i := range c.Tasks {
+		c.Tasks[i].Sources = s.sources.ofTask(c.Tasks[i].Name, c.Sourced)
+	}
+}
+
 // maxSources bounds the source files, counted by task, that are remembered: with more of them a task looks at whole directories,
 // and who edits one waits for the rest.
 const maxSources = 100_000
 
-// readsFile reports whether a text has what may be a call that reads a file when an expression is evaluated, of which the sources of
-// a task say nothing.
-func readsFile(text []byte) bool { return mayCall(text, "file") || mayCall(text, "fileset") }
+// sourceNotes are the source files of tasks, as a build decides these.
+type sourceNotes struct {
+	texts map[string]bool // those that are texts of the campaign too: these are remembered always
+	of    map[string][]string
+	n     int
+}
 
-// mayCall reports whether a text has what may be a call of a function. Spaces, lines and comments may stand before the bracket.
-func mayCall(text []byte, function string) bool {
-	for {
-		at := bytes.Index(text, []byte(function))
-		if at < 0 {
-			return false
+// note remembers the source files of a node.
+func (n *sourceNotes) note(a lang.Address, files []source.File) {
+	n.n += len(files)
+	of := n.of[a.Task]
+	for i := range files {
+		if n.n <= maxSources || n.texts[files[i].Path] {
+			of = append(of, files[i].Path)
 		}
-		text = text[at+len(function):]
-		if rest := bytes.TrimLeft(text, " \t\r\n"); len(rest) > 0 && bytes.IndexByte([]byte("(/#"), rest[0]) >= 0 {
-			return true
-		}
+	}
+	if len(of) > 0 {
+		n.of[a.Task] = of
 	}
 }
 
-// compileSources says which tasks a source file can change. Where files are read in other ways too, it leaves that open.
-func (s *session) compileSources(c *compiled.Campaign) {
-	n := 0
-	for _, files := range s.sourcesOf {
-		n += len(files)
+// ofTask sorts the source files of the instances of a task: all of them, or the texts.
+func (n *sourceNotes) ofTask(name string, all bool) []string {
+	files := n.of[name]
+	if !all {
+		files = slices.DeleteFunc(files, func(p string) bool { return !n.texts[p] })
 	}
-	if n > maxSources || slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return len(c.Validate) > 0 }) {
-		return
-	}
-	for _, f := range slices.Concat(c.Files, c.Prompts) {
-		if readsFile(f.Text) {
-			return
-		}
-	}
-	for i := range c.Tasks {
-		c.Tasks[i].Sources = sourcesIn(s.sourcesOf[c.Tasks[i].Name])
-	}
-	c.Sourced = true
-}
-
-// sourcesIn sorts the source files of the instances of a task.
-func sourcesIn(files []string) []string {
 	slices.Sort(files)
 	return slices.Compact(files)
 }
 
-// noteSources remembers the source files of a task.
-func (s *session) noteSources(a lang.Address, files []source.File) {
-	if len(files) == 0 {
-		return
+// noteSources returns what a build tells of the source files of nodes.
+func (s *session) noteSources() func(lang.Address, []source.File) {
+	s.sources = sourceNotes{texts: map[string]bool{}, of: map[string][]string{}}
+	for _, f := range s.campaign.Files {
+		s.sources.texts[f.Path] = true
 	}
-	of := slices.Grow(s.sourcesOf[a.Task], len(files))
-	for i := range files {
-		of = append(of, files[i].Path)
+	if s.slice != nil { // what it does not look at may be a source too
+		for _, f := range slices.Concat(s.slice.compiled.Files, s.slice.compiled.Prompts) {
+			s.sources.texts[f.Path] = true
+		}
 	}
-	s.sourcesOf[a.Task] = of
+	return s.sources.note
 }
 
 // compilable reports whether a slice of the campaign means the same as all of it. Whatever ties tasks together beside their
@@ -186,7 +187,7 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 		case strings.HasSuffix(f.Path, ".hcl.json"):
 			return false
 		case strings.HasSuffix(f.Path, ".hcl") && !strings.Contains(f.Path, "/"): // whatever the user calls it
-			blocks, ok := lang.FileBlocks(f.Bytes)
+			blocks, ok := s.campaign.FileBlocks(f)
 			if !ok || !compilable(f.Bytes) {
 				return false
 			}
@@ -198,8 +199,36 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 	return true
 }
 
-// renew takes what the build of the slice made fresh.
-func (sl *slice) renew(s *session, sum *executor.Summary) {
+// validated are the texts of the campaign that validate commands may read.
+func (s *session) validated(c *compiled.Campaign) (files []string) {
+	for _, f := range slices.Concat(c.Files, c.Prompts) {
+		if slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return validatesWith(c, f.Path) }) {
+			files = append(files, f.Path)
+		}
+	}
+	return files
+}
+
+// readAsData notes files that are read otherwise than as texts of the campaign and sources of tasks. It is false where a campaign
+// file is among them.
+func readAsData(c *compiled.Campaign, files []string) bool {
+	c.Read = append(c.Read, files...)
+	slices.Sort(c.Read)
+	c.Read = slices.Compact(c.Read)
+	return !slices.ContainsFunc(c.Files, func(f compiled.File) bool { return slices.Contains(files, f.Path) })
+}
+
+// validatesWith reports whether the validate command of a contract may read a file.
+func validatesWith(c *lang.Contract, file string) bool {
+	if len(c.Validate) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.Validate, func(word string) bool { return path.Clean(word) == file }) ||
+		slices.ContainsFunc(c.Uses, func(glob string) bool { ok, err := doublestar.Match(path.Clean(glob), file); return ok || err != nil })
+}
+
+// renew takes what the build of the slice made fresh. It is false when there is more to say than what became of tasks.
+func (sl *slice) renew(s *session, sum *executor.Summary) bool {
 	at := map[string]*executor.NodeResult{}
 	for i := range sum.Nodes {
 		at[sum.Nodes[i].Address.String()] = sum.Nodes[i]
@@ -212,20 +241,39 @@ func (sl *slice) renew(s *session, sum *executor.Summary) {
 			}
 		}
 	}
-	if sl.compiled.Sourced {
-		sl.renewSources(s)
+	sl.renewSources(&s.sources)
+	sl.renewReaders(s.campaign)
+	return !s.campaign.ListsFiles() && readAsData(sl.compiled, s.campaign.DataFiles())
+}
+
+func (sl *slice) renewSources(now *sourceNotes) {
+	sl.compiled.Sourced = sl.compiled.Sourced && now.n <= maxSources
+	for i := range sl.compiled.Tasks {
+		t := &sl.compiled.Tasks[i]
+		switch _, looked := slices.BinarySearch(sl.cone, i); {
+		case looked:
+			t.Sources = now.ofTask(t.Name, sl.compiled.Sourced)
+		case !sl.compiled.Sourced:
+			t.Sources = slices.DeleteFunc(t.Sources, func(p string) bool { return !now.texts[p] })
+		}
 	}
 }
 
-func (sl *slice) renewSources(s *session) {
-	for _, f := range slices.Concat(sl.compiled.Files, sl.compiled.Prompts) {
-		if sl.texts && readsFile(f.Text) {
-			sl.compiled.Sourced = false
-		}
+// renewReaders takes what prompts the tasks of the slice read now.
+func (sl *slice) renewReaders(now *lang.Campaign) {
+	index := make(map[string]int, len(sl.cone))
+	for _, t := range sl.cone {
+		index[sl.compiled.Tasks[t].Name] = t
 	}
-	for _, i := range sl.cone {
-		t := &sl.compiled.Tasks[i]
-		t.Sources = sourcesIn(s.sourcesOf[t.Name])
+	readers := now.PromptReaders()
+	for i := range sl.compiled.Prompts {
+		p := &sl.compiled.Prompts[i]
+		p.Readers = slices.DeleteFunc(p.Readers, func(t int) bool { _, looked := slices.BinarySearch(sl.cone, t); return looked })
+		for _, name := range readers[p.Path] {
+			if t, looked := index[name]; looked {
+				p.Readers = append(p.Readers, t)
+			}
+		}
 	}
 }
 

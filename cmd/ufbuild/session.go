@@ -37,9 +37,9 @@ type session struct {
 	sumsFile      string        // where they are kept
 	remoteAddress string        // of --remote; "" without
 	versions      agentVersions
-	sourcesOf     map[string][]string // source files by task, of what a build decided
-	slice         *slice              // the part of the campaign that is looked at; nil for all
-	base          *graph.Graph        // before any expansion; graph in loaded has the instances
+	sources       sourceNotes
+	slice         *slice       // the part of the campaign that is looked at; nil for all
+	base          *graph.Graph // before any expansion; graph in loaded has the instances
 	view          *journal.View
 	files         *source.Files
 	times         *ledger.Times
@@ -93,7 +93,7 @@ func (a *app) sessionOf(l *loaded, files *source.Files, how access, own map[stri
 	if err != nil {
 		return nil, err
 	}
-	s := &session{loaded: l, app: a, store: store, own: own, sourcesOf: map[string][]string{}}
+	s := &session{loaded: l, app: a, store: store, own: own}
 	s.files, s.times = files, openTimes(l.campaign.Root)
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
@@ -391,6 +391,9 @@ func (s *session) hold(build, verb string, wait bool) (err error) {
 	}
 	if s.view.Current() {
 		return nil
+	}
+	if s.slice != nil {
+		return errUnsound // another build has just ended
 	}
 	return s.readJournal()
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk/position"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
@@ -16,6 +18,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/compiled"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/place"
+	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/stamp"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
@@ -30,6 +33,7 @@ type slice struct {
 	stamp    *stamp.Kept
 	compiled *compiled.Campaign // with the texts of now
 	cone     []int              // tasks, by index in compiled
+	differ   map[string]bool    // paths that were not what the last build saw, and are taken in
 	settled  map[graph.NodeID]executor.Settled
 	ids      []graph.NodeID // wanted nodes of the slice
 	paid     []*compiled.Node
@@ -62,7 +66,7 @@ func (a *app) openSlice(targets []string, how access) *session {
 	files := openFiles(root)
 	files.Watch()
 	files.Observe(".")
-	edited, ok := sl.edits()
+	edited, ok := sl.edits(files)
 	if !ok {
 		return nil
 	}
@@ -99,7 +103,7 @@ func (a *app) lastBuild(root string, targets []string) *slice {
 		return nil
 	}
 	k, err := stamp.Load(first.StampPath(root))
-	if err != nil || k.Question.Sum != c.Question || k.Store != c.Store || k.Position != c.Position {
+	if err != nil || k.Beside == "" || k.Beside != c.Beside {
 		return nil
 	}
 	if digest.Digest(k.Question) != a.question(k.Store, targets) || k.Remarks+k.Warnings+k.Versions != "" {
@@ -111,7 +115,8 @@ func (a *app) lastBuild(root string, targets []string) *slice {
 // stands reports whether nobody has recorded anything since the last build.
 func (sl *slice) stands() bool {
 	now, err := position.Of(sl.stamp.Store)
-	return err == nil && now == sl.stamp.Position
+	log, ok := sl.stamp.Find(journalFile, false)
+	return err == nil && now == sl.stamp.Position && ok && log.Sig == stamp.Stat(unix.AT_FDCWD, filepath.Join(sl.root, journalFile), false)
 }
 
 // edit is what became of the texts of a campaign.
@@ -121,7 +126,7 @@ type edit struct {
 }
 
 // edits compares what is there with what the last build saw. It is false when more differs than the texts of tasks.
-func (sl *slice) edits() (*edit, bool) {
+func (sl *slice) edits(files *source.Files) (*edit, bool) {
 	paths, ok := stamp.Differing(sl.stamp, sl.root, "", maxEditedFiles)
 	if !ok {
 		return nil, false
@@ -135,8 +140,10 @@ func (sl *slice) edits() (*edit, bool) {
 		e.was.Files[f.Path] = lang.SliceFile{Text: f.Text, Blocks: f.Blocks}
 		e.now.Files[f.Path] = e.was.Files[f.Path]
 	}
+	sl.differ = map[string]bool{}
 	for _, p := range paths {
-		if !sl.edited(e, p) {
+		files.Observe(p) // whatever becomes of it while it is taken in is seen
+		if sl.differ[p] = true; !sl.edited(e, p) {
 			return nil, false
 		}
 	}
@@ -145,31 +152,30 @@ func (sl *slice) edits() (*edit, bool) {
 	return e, true
 }
 
-// edited takes in a path that differs.
+// edited takes in a path that differs. A text of the campaign may be a source of tasks beside that.
 func (sl *slice) edited(e *edit, path string) bool {
+	if path == executor.LockFile || slices.Contains(sl.compiled.Read, path) {
+		return false
+	}
+	readers := sl.compiled.Readers(path)
+	if len(readers) > 0 {
+		info, err := os.Lstat(filepath.Join(sl.root, path))
+		if err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+		e.tasks = append(e.tasks, readers...)
+	}
 	if i := slices.IndexFunc(sl.compiled.Files, func(f compiled.File) bool { return f.Path == path }); i >= 0 {
 		return sl.editedFile(e, &sl.compiled.Files[i])
 	}
 	if i := slices.IndexFunc(sl.compiled.Prompts, func(f compiled.File) bool { return f.Path == path }); i >= 0 {
 		return sl.editedPrompt(e, &sl.compiled.Prompts[i])
 	}
-	i := slices.IndexFunc(sl.compiled.Dirs, func(d compiled.Dir) bool { return d.Path == path })
-	if i < 0 {
-		return sl.editedSource(e, path)
+	if i := slices.IndexFunc(sl.compiled.Dirs, func(d compiled.Dir) bool { return d.Path == path }); i >= 0 {
+		names, _, ok := listing(filepath.Join(sl.root, path))
+		return ok && names == sl.compiled.Dirs[i].Names // a file was replaced in it
 	}
-	names, _, ok := listing(filepath.Join(sl.root, path))
-	return ok && names == sl.compiled.Dirs[i].Names // a file was replaced in it
-}
-
-// editedSource takes in a source file whose bytes or mode differ. Nobody loads a campaign from it.
-func (sl *slice) editedSource(e *edit, path string) bool {
-	info, err := os.Lstat(filepath.Join(sl.root, path))
-	if err != nil || !info.Mode().IsRegular() || !sl.compiled.Sourced || path == executor.LockFile || slices.Contains(sl.compiled.Read, path) {
-		return false
-	}
-	readers := sl.compiled.Readers(path)
-	e.tasks = append(e.tasks, readers...)
-	return len(readers) > 0
+	return sl.compiled.Sourced && len(readers) > 0
 }
 
 func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
@@ -354,6 +360,31 @@ func (s *session) accountBeyond(b *executor.Builder) error {
 var errUnsound = fmt.Errorf("the whole campaign has to be looked at")
 
 // compilable reports whether the text of a campaign file can be taken apart by blocks without changing what it means.
-func compilable(text []byte) bool {
-	return !bytes.Contains(text, []byte("ufbuild:ignore")) && !mayCall(text, "fileset")
+func compilable(text []byte) bool { return !bytes.Contains(text, []byte("ufbuild:ignore")) }
+
+// accountsFor reports whether the rest of the campaign stands although a build of the slice saw this: what changed while it ran is
+// of the slice alone.
+func (sl *slice) accountsFor(seen []stamp.Observation, out string) bool {
+	nodes, above := map[string]bool{}, map[string]bool{journalFile: true, out: true}
+	for _, i := range sl.cone {
+		for _, n := range sl.compiled.Tasks[i].Nodes {
+			dir := path.Join(out, n.Address)
+			nodes[dir] = true
+			for dir = path.Dir(dir); !above[dir]; dir = path.Dir(dir) {
+				above[dir] = true
+			}
+		}
+	}
+	mine := func(p string) bool {
+		for dir := p; dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if nodes[dir] {
+				return true
+			}
+		}
+		return above[p] || strings.HasPrefix(p, sl.stamp.Store+"/")
+	}
+	return !slices.ContainsFunc(seen, func(o stamp.Observation) bool {
+		was, ok := sl.stamp.Find(o.Path, o.Follow)
+		return ok && was.Sig != o.Sig && !sl.differ[o.Path] && !mine(o.Path)
+	})
 }

@@ -169,15 +169,6 @@ func TestSlicesFollowEachOther(t *testing.T) {
 	}
 }
 
-func TestMayCall(t *testing.T) {
-	for text, want := range map[string]bool{
-		`x = file("a")`: true, `x = file ("a")`: true, "x = file\n(": true, "file /* why */ (": true, "file # why\n(": true, `fileset("a")`: true, `fileset ("*")`: true,
-		`glob = ["file.txt"]`: false, `profile = profile.x`: false, `files = 1`: false, "file": false, `echo "a file" (`: false,
-	} {
-		require.Equal(t, want, readsFile([]byte(text)), text)
-	}
-}
-
 // TestDamageBesideASlice finds, while a slice is built, that bytes are damaged which the rest left: all is decided anew, and what
 // is damaged is made again.
 func TestDamageBesideASlice(t *testing.T) {

@@ -219,6 +219,9 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 		Remarks: remarks, Warnings: warnings, Versions: versions, Seen: seen,
 	}
 	if s.slice != nil {
+		if !s.slice.accountsFor(seen, s.campaign.Out) {
+			return
+		}
 		st.Base = s.slice.stamp
 	}
 	s.leaveCompiled(st, sum) // before the stamp, so that a stamp never goes with an older one
@@ -231,9 +234,12 @@ func (s *session) observeCampaign() bool {
 	if !s.observeFiles() {
 		return false
 	}
-	s.files.Observe(filepath.Join(journal.Dir, "journal.log"))
+	s.files.Observe(journalFile)
 	return s.observeStore()
 }
+
+// journalFile is where builds of a campaign are recorded, by slash path below the root.
+const journalFile = journal.Dir + "/journal.log"
 
 // observeFiles observes the campaign's files and this program, and nothing of what builds write.
 func (s *session) observeFiles() bool {
@@ -245,8 +251,13 @@ func (s *session) observeFiles() bool {
 		return false // what fileset() lists changed, or whether a glob matches
 	}
 	for _, f := range s.campaign.Files {
-		now, err := s.files.File(f.Path)
-		if err != nil || now.Digest != digest.Of(f.Bytes) {
+		if !s.observeText(f.Path, f.Bytes) {
+			return false
+		}
+	}
+	for _, name := range s.campaign.DataFiles() {
+		text, ok := s.campaign.Source(name)
+		if ok && !s.observeText(name, text) || !ok && s.files.IsRegular(name) {
 			return false
 		}
 	}
@@ -265,6 +276,12 @@ func (s *session) observeFiles() bool {
 	}
 	s.files.Observe(exe)
 	return true
+}
+
+// observeText observes a file that was read, and that it has not changed since.
+func (s *session) observeText(name string, text []byte) bool {
+	now, err := s.files.File(name)
+	return err == nil && now.Digest == digest.Of(text)
 }
 
 // observeAgents observes the programs of agents, and returns what those said of themselves whose version is in keys. Stat does not

@@ -23,15 +23,13 @@ import (
 
 // Campaign is what a campaign came to.
 type Campaign struct {
-	Question [32]byte // of the stamp that it was written beside
-	Store    string   // absolute directory of the store that the attempts are in
-	Position string   // of the store's records then
-	Total    int      // nodes that were wanted
-	Sourced  bool     // all that a source file can change is the tasks that have it among their sources
+	Beside  string // as the stamp says that it was written beside
+	Total   int    // nodes that were wanted
+	Sourced bool   // all that a source file can change is the tasks that have it among their sources
 
 	Files   []File   // campaign files
 	Prompts []File   // prompt files, without blocks
-	Read    []string // other files that were read to load the campaign, by slash path below the root
+	Read    []string // files, by slash path below the root, of which nobody knows here what they can change: also some of Prompts
 	Dirs    []Dir    // the directories that these are in
 	Tasks   []Task   // all tasks, in the order of the campaign
 }
@@ -56,7 +54,7 @@ type Task struct {
 	Name    string
 	Deps    []int    // the tasks that it depends on in any way, by index
 	Nodes   []Node   // its wanted instances, in the order of the graph
-	Sources []string // the source files of these, sorted
+	Sources []string // the source files of these, sorted; where not Sourced, only those among Files and Prompts
 }
 
 // Node is an instance that was fresh.

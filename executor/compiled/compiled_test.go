@@ -15,7 +15,7 @@ import (
 // chain is a campaign where b and c read a, d reads both, and e is on its own but after d.
 func chain() *compiled.Campaign {
 	return &compiled.Campaign{
-		Question: [32]byte{1, 2}, Store: "/store", Position: "1:2 ", Total: 6, Sourced: true,
+		Beside: "b1", Total: 6, Sourced: true,
 		Files: []compiled.File{{Path: "campaign.hcl", Text: []byte("# x\ntask \"a\" {}\ntask \"b\" {}\n"), Blocks: []lang.FileBlock{
 			{Start: 0, Line: 1}, {Task: "a", Start: 4, Line: 2}, {Task: "b", Start: 16, Line: 3},
 		}}},

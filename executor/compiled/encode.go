@@ -15,7 +15,7 @@ import (
 // short.
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild compiled 1\n"
+const magic = "ufbuild compiled 2\n"
 
 // headSize is the magic line and the sum.
 const headSize = len(magic) + 4
@@ -24,9 +24,7 @@ const headSize = len(magic) + 4
 func (c *Campaign) Encode() []byte {
 	w := writer{append(make([]byte, 0, c.size()), magic...)}
 	w.b = append(w.b, 0, 0, 0, 0)
-	w.b = append(w.b, c.Question[:]...)
-	w.text(c.Store)
-	w.text(c.Position)
+	w.text(c.Beside)
 	w.number(c.Total)
 	w.flag(c.Sourced)
 	index := make(map[string]int, len(c.Tasks))
@@ -161,8 +159,7 @@ func Decode(b []byte) (c *Campaign, err error) {
 	}
 	r := reader{b: b[headSize:]}
 	c = &Campaign{}
-	copy(c.Question[:], r.take(len(c.Question)))
-	c.Store, c.Position, c.Total, c.Sourced = r.text(), r.text(), r.number(), r.number() == 1
+	c.Beside, c.Total, c.Sourced = r.text(), r.number(), r.number() == 1
 	c.Tasks = make([]Task, r.count())
 	for i := range c.Tasks {
 		r.task(&c.Tasks[i])

@@ -18,7 +18,7 @@ import (
 )
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild fresh 5\n"
+const magic = "ufbuild fresh 6\n"
 
 // Stamp is one answer and what it rests on.
 type Stamp struct {
@@ -34,15 +34,16 @@ type Stamp struct {
 	Remarks, Warnings string
 	// Versions are what programs said when they were asked for their versions, which stat does not see; who answers asks again.
 	Versions string
+	Beside   string // names what was written beside the stamp and is true together with it only; "" for nothing
 	Seen     []Observation
 	Base     *Kept // whose observations count too, where Seen has none of the same look; nil for none
 }
 
 // texts is the number of texts of a stamp.
-const texts = 7
+const texts = 8
 
 func (s *Stamp) texts() [texts]*string {
-	return [texts]*string{&s.Invocation, &s.Store, &s.Position, &s.Answer, &s.Remarks, &s.Warnings, &s.Versions}
+	return [texts]*string{&s.Invocation, &s.Store, &s.Position, &s.Answer, &s.Remarks, &s.Warnings, &s.Versions, &s.Beside}
 }
 
 // Question is a digest, spelled without the package that makes digests.
@@ -291,6 +292,27 @@ func (k *Kept) path(r row) []byte { return k.paths[r.at() : r.at()+r.size()+1] }
 
 // Len is the number of observations.
 func (k *Kept) Len() int { return len(k.rows) / rowSize }
+
+// Find returns what was seen of a path.
+func (k *Kept) Find(path string, follow bool) (Observation, bool) {
+	look := Observation{Path: path, Follow: follow}
+	from, to := 0, k.Len()
+	for from < to {
+		at := (from + to) / 2
+		r := k.row(at)
+		p := k.path(r)
+		switch c := look.compare(p[:len(p)-1], r.follow()); {
+		case c == 0:
+			look.Sig, look.Sum = r.sig(), r.sum()
+			return look, true
+		case c < 0:
+			to = at
+		default:
+			from = at + 1
+		}
+	}
+	return look, false
+}
 
 // Seen returns the observations, sorted by path.
 func (k *Kept) Seen() []Observation {

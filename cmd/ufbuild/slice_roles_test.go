@@ -1,0 +1,237 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/ufbuild/ufbuild/executor/stamp"
+)
+
+// smallHome is a campaign of a few lines, as an archive that begins with campaign.hcl.
+func smallHome(t *testing.T, text string) *sliceHome {
+	h := &sliceHome{t: t, dir: filepath.Join(t.TempDir(), "campaign"), files: map[string]string{}}
+	for _, f := range txtar.Parse([]byte("-- campaign.hcl --\n" + text)).Files {
+		h.files[f.Name] = string(f.Data)
+		h.write(f.Name, string(f.Data))
+	}
+	return h
+}
+
+// leave builds until all is fresh and nothing more is to come of another build.
+func (h *sliceHome) leave() {
+	for range 4 {
+		out, code := h.ufbuild(false, "build", "--progress", "none")
+		require.Zero(h.t, code, out)
+	}
+}
+
+// planAlike holds the plan of what is looked at to one of the whole campaign.
+func (h *sliceHome) planAlike(what string) {
+	want, wantCode := h.ufbuild(true, "plan")
+	got, gotCode := h.ufbuild(false, "plan")
+	require.Equal(h.t, timeless(want), timeless(got), what)
+	require.Equal(h.t, wantCode, gotCode, what)
+}
+
+const copyAgent = `
+agent "copy" {
+  adapter = "exec"
+  command = ["sh", "-c", "cat > answer.txt"]
+}
+profile "default" { agent = agent.copy }
+`
+
+func commandTask(name, argv, more string) string {
+	return "task \"" + name + "\" {\n  command = " + argv + "\n" + more + "  output \"o\" { path = \"o\" }\n}\n"
+}
+
+func promptTask(name, file string) string {
+	return "task \"" + name + "\" {\n  prompt = \"" + file + "\"\n  workspace { mode = \"inputs\" }\n  output \"answer\" { path = \"answer.txt\" }\n}\n"
+}
+
+// TestFilesOfMoreThanOneKind edits files that tasks depend on in more than one way, or otherwise than it looks: what a slice says of
+// the edit, and of the one after it, is what the whole campaign says.
+func TestFilesOfMoreThanOneKind(t *testing.T) {
+	const say = `["sh", "-c", "echo a > o"]`
+	for name, test := range map[string]struct {
+		text  string
+		edits []string // each a file, what is replaced ("" appends), and by what, in lines
+	}{
+		"a block behind a tab": {
+			commandTask("a", say, "") + "\t" + commandTask("b", `["sh", "-c", "echo b > o"]`, ""),
+			[]string{"campaign.hcl\necho b\necho B"},
+		},
+		"locals behind blanks": {
+			commandTask("a", say, "") + "  locals { x = 1 }\n" + commandTask("b", `["sh", "-c", "echo ${local.x} > o"]`, ""),
+			[]string{"campaign.hcl\nx = 1\nx = 2", "campaign.hcl\necho $\necho x$"},
+		},
+		"a heredoc that is a comment": {
+			strings.Replace(commandTask("a", say, ""), "{\n", "{ # as <<EOT\n", 1) + commandTask("b", `["sh", "-c", "echo b > o"]`, ""),
+			[]string{"campaign.hcl\necho b\necho B"},
+		},
+		"a prompt that is a source": {
+			copyAgent + promptTask("p", "prompts/a.md") + commandTask("c", `["sh", "-c", "cat prompts/* > o"]`, "  input \"p\" { glob = [\"prompts/*\"] }\n") + "-- prompts/a.md --\nHello\n",
+			[]string{"prompts/a.md\nHello\nBye"},
+		},
+		"a campaign file that is a source": {
+			commandTask("a", say, "") + commandTask("c", `["sh", "-c", "cat campaign.hcl > o"]`, "  input \"p\" { glob = [\"*.hcl\"] }\n"),
+			[]string{"campaign.hcl\necho a\necho b"},
+		},
+		"a prompt that becomes a source": {
+			copyAgent + promptTask("p", "prompts/a.md") + commandTask("c", `["sh", "-c", "cat pro*/* > o; true"]`, "  input \"p\" { glob = [\"*.txt\"] }\n") + "-- prompts/a.md --\nHello\n-- x.txt --\nx\n",
+			[]string{"campaign.hcl\n*.txt\nprompts/*", "prompts/a.md\nHello\nBye"},
+		},
+		"a prompt that is data": {
+			copyAgent + "locals { text = file(\"prompts/a.md\") }\n" + promptTask("p", "prompts/a.md") + commandTask("c", `["sh", "-c", "echo \"$0\" > o", local.text]`, "") + "-- prompts/a.md --\nHello\n",
+			[]string{"prompts/a.md\nHello\nBye"},
+		},
+		"a campaign file that is data": {
+			commandTask("a", say, "") + commandTask("c", `["sh", "-c", "echo > o", file("campaign.hcl")]`, ""),
+			[]string{"campaign.hcl\necho a\necho b"},
+		},
+		"a prompt that is a sample": {
+			copyAgent + "contract \"s\" {\n  kind   = \"text\"\n  sample = \"prompts/a.md\"\n}\n" + promptTask("p", "prompts/a.md") + commandTask("c", say, "") + "-- prompts/a.md --\nHello\n",
+			[]string{"prompts/a.md\nHello\nBye"},
+		},
+		"a prompt that a command validates by": {
+			copyAgent + "contract \"s\" {\n  kind     = \"text\"\n  validate = [\"sh\", \"-c\", \"true\", \"sh\"]\n  uses     = [\"prompts/*\"]\n}\n" + promptTask("p", "prompts/a.md") +
+				strings.Replace(commandTask("c", say, ""), `{ path = "o" }`, "{\n    path     = \"o\"\n    contract = contract.s\n  }", 1) + "-- prompts/a.md --\nHello\n",
+			[]string{"prompts/a.md\nHello\nBye"},
+		},
+		"a file that is read when a task runs": {
+			commandTask("a", `["sh", "-c", "echo src/x > o"]`, "") + commandTask("b", "[\"sh\", \"-c\", \"echo $0 > o\", [file # why\n (trimspace(task.a.outputs.o.text))][0]]", "") +
+				commandTask("c", `["sh", "-c", "cat src/x > o"]`, "  input \"p\" { glob = [\"src/*\"] }\n") + "-- src/x --\n1\n",
+			[]string{"src/x\n1\n2"},
+		},
+		"a file that only a running task reads": {
+			commandTask("a", `["sh", "-c", "echo src/x > o"]`, "") + commandTask("b", "[\"sh\", \"-c\", \"echo $0 > o\", file(trimspace(task.a.outputs.o.text))]", "") + "-- src/x --\n1\n",
+			[]string{"src/x\n1\n2"},
+		},
+		"a file that is not there yet": {
+			commandTask("b", "[\"sh\", \"-c\", \"echo $0 > o\", try(file(\"src/new\"), \"none\")]", "") + "-- src/x --\n1\n",
+			[]string{"src/new\n\nhere", "campaign.hcl\necho\necho x"},
+		},
+		"files that are listed": {
+			"locals { all = fileset (\"src/*\") }\n" + commandTask("b", `concat(["sh", "-c", "echo $@ > o", "sh"], local.all)`, "") + "-- src/x --\n1\n",
+			[]string{"src/y\n\n1", "campaign.hcl\necho\necho x"},
+		},
+		"files that a running task lists": {
+			commandTask("a", `["sh", "-c", "echo 'src/*' > o"]`, "") + commandTask("b", `concat(["sh", "-c", "echo $@ > o", "sh"], fileset(trimspace(task.a.outputs.o.text)))`, "") + "-- src/x --\n1\n",
+			[]string{"src/y\n\n1"},
+		},
+		"a prompt that nobody uses": {
+			copyAgent + promptTask("p", "prompts/a.md") + commandTask("c", say, "") + "-- prompts/a.md --\nHello\n",
+			[]string{"prompts/b.md\n\nhello", "campaign.hcl\necho a\necho b"},
+		},
+		"what another prompt includes": {
+			copyAgent + promptTask("b", "prompts/b.md") + promptTask("a", "prompts/a.md") + "-- prompts/a.md --\nHello\n-- prompts/b.md --\nAs ${task.a.outputs.answer.text} ${include(\"parts/y.md\")}\n-- prompts/parts/y.md --\nnever\n",
+			[]string{"prompts/a.md\nHello\n${include(\"parts/y.md\")}", "prompts/parts/y.md\nnever\never"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := smallHome(t, "campaign {}\n"+test.text)
+			h.leave()
+			for _, e := range test.edits {
+				lines := strings.Split(e, "\n")
+				old, err := os.ReadFile(filepath.Join(h.dir, lines[0]))
+				require.Equal(t, lines[1] == "", os.IsNotExist(err), "a new file, or one that is there")
+				require.Contains(t, string(old), lines[1])
+				h.write(lines[0], strings.Replace(string(old), lines[1], lines[2], 1))
+				h.planAlike(e)
+				out, code := h.ufbuild(false, "build", "--progress", "none")
+				require.Zero(t, code, out)
+				h.planAlike("after " + e)
+				h.leave()
+				h.planAlike("long after " + e)
+			}
+		})
+	}
+}
+
+// buildIn builds a slice that was opened before.
+func (h *sliceHome) buildIn(a *app, s *session) error {
+	return a.runBuildIn(s, "build", buildFlags{jobs: 2, stamp: true, grace: time.Second, logs: "errors", remote: remoteFlags{mode: "off"}}, func(s *session) (selection, error) {
+		return selection{ids: s.slice.ids}, nil
+	})
+}
+
+const twoReaders = "task \"b\" {\n  command = [\"sh\", \"-c\", \"cat src/* > o\"]\n  input \"s\" { glob = [\"src/*\"] }\n  output \"o\" { path = \"o\" }\n}\n" +
+	"task \"c\" {\n  command = [\"sh\", \"-c\", \"cat src/* > o\"]\n  input \"s\" { glob = [\"src/*\"] }\n  output \"o\" { path = \"o\" }\n}\n"
+
+// TestEditsWhileASliceIsBuilt changes what the rest of the campaign reads too after a slice was opened: the build of it leaves
+// nothing that says the rest is fresh.
+func TestEditsWhileASliceIsBuilt(t *testing.T) {
+	for name, file := range map[string]string{"a file": "src/x", "a new file": "src/y"} {
+		t.Run(name, func(t *testing.T) {
+			h := smallHome(t, "campaign {}\n"+twoReaders+"-- src/x --\n1\n")
+			h.leave()
+			h.write("campaign.hcl", strings.Replace(h.files["campaign.hcl"], "cat src", "cat  src", 1))
+			a, s := h.open(writing)
+			require.NotNil(t, s)
+			h.write(file, "2\n")
+			require.NoError(t, h.buildIn(a, s))
+			h.planAlike("after the build")
+			out, code := h.ufbuild(false, "build", "--progress", "none")
+			require.Zero(t, code)
+			require.Contains(t, out, "2 tasks: 1 ran, 1 fresh")
+		})
+	}
+}
+
+// TestAnotherBuildWhileASliceIsOpen builds after a slice was opened: what that was opened by is not true any more.
+func TestAnotherBuildWhileASliceIsOpen(t *testing.T) {
+	h := smallHome(t, "campaign {}\n"+twoReaders+"-- src/x --\n1\n")
+	h.leave()
+	edited := strings.Replace(h.files["campaign.hcl"], "cat src", "cat  src", 1)
+	h.write("campaign.hcl", edited)
+	h.leave()
+	h.write("campaign.hcl", strings.Replace(edited, "cat src", "cat   src", 1))
+	a, s := h.open(writing)
+	require.NotNil(t, s)
+	position := s.slice.stamp.Position
+	h.write("campaign.hcl", h.files["campaign.hcl"])
+	out, code := h.ufbuild(false, "build", "--progress", "none")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "2 fresh") // by attempts of long ago, which the store says nothing new of
+	k, err := stamp.Load(filepath.Join(h.dir, ".ufbuild", "fresh"))
+	require.NoError(t, err)
+	require.Equal(t, position, k.Position)
+	require.ErrorIs(t, h.buildIn(a, s), errUnsound)
+}
+
+// TestStampsGoWithWhatWasCompiledBesideThem puts together what two builds left, as a build that was killed between the two files
+// does, or a person.
+func TestStampsGoWithWhatWasCompiledBesideThem(t *testing.T) {
+	h := smallHome(t, "campaign {}\n"+twoReaders+"-- src/x --\n1\n-- lib/y.md --\n1\n")
+	state := func(name string) string { return filepath.Join(h.dir, ".ufbuild", name) }
+	read := func() (fresh, compiled []byte) {
+		fresh, err := os.ReadFile(state("fresh"))
+		require.NoError(t, err)
+		compiled, err = os.ReadFile(state("compiled"))
+		require.NoError(t, err)
+		return fresh, compiled
+	}
+	h.leave()
+	fresh1, compiled1 := read()
+	h.write("campaign.hcl", strings.Replace(h.files["campaign.hcl"], `{ glob = ["src/*"] }`, "{\n    glob = [\"src/*\"]\n  }\n  input \"l\" {\n    glob        = [\"lib/*.txt\"]\n    allow_empty = true\n  }", 1))
+	h.leave()
+	fresh2, compiled2 := read()
+	h.write("lib/x.txt", "new\n")
+	text, err := os.ReadFile(filepath.Join(h.dir, "campaign.hcl"))
+	require.NoError(t, err)
+	at := strings.LastIndex(string(text), "cat src")
+	h.write("campaign.hcl", string(text[:at])+"cat  src"+string(text[at+len("cat src"):]))
+	for what, files := range map[string][2][]byte{
+		"the first": {fresh1, compiled1}, "the second": {fresh2, compiled2}, "a younger one beside the stamp": {fresh1, compiled2}, "an older one": {fresh2, compiled1},
+	} {
+		require.NoError(t, os.WriteFile(state("fresh"), files[0], 0o600))
+		require.NoError(t, os.WriteFile(state("compiled"), files[1], 0o600))
+		h.planAlike(what)
+	}
+}
