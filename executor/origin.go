@@ -14,6 +14,7 @@ const (
 	ByDeclaration Origin = iota + 1 // an input block matches it
 	ByCommand                       // the command, or that of its agent, names it
 	ByRepo                          // the workspace holds the whole project
+	ByInclude                       // the workspace holds a part of the project that it is in
 )
 
 // OriginOf says by what the file at path is an input of the instance.
@@ -26,8 +27,13 @@ func OriginOf(inst *lang.Instance, path string) Origin {
 	if p := inst.Profile; p != nil && slices.Contains(p.Agent.Command, path) {
 		return ByCommand
 	}
-	if inst.Workspace.Mode == lang.ModeRepo {
+	switch {
+	case inst.Workspace.Mode != lang.ModeRepo:
+		return ByCommand
+	case len(inst.Workspace.Include) == 0:
 		return ByRepo
+	case matchesAny(inst.Workspace.Include, path):
+		return ByInclude
 	}
 	return ByCommand
 }

@@ -101,6 +101,10 @@ func describeOutcome(o cache.Outcome) string {
 		return "was rejected"
 	case cache.Infra:
 		return "met trouble of this machine"
+	case cache.Account:
+		return "found its account without credit or login"
+	case cache.OverBudget:
+		return "went over budget"
 	case cache.Cancelled, cache.Interrupted, cache.RateLimited, cache.Refused:
 		return "was " + string(o)
 	}

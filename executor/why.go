@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
@@ -51,7 +53,8 @@ func damageReason(seen *sightings) Reason {
 // of the key were discarded by another campaign that shares the store.
 func (d *Decider) retryReason(dec *Decision, attempts []cache.Attempt) (Reason, bool) {
 	if last, ok := d.View.Last[dec.Action.Address]; ok {
-		if r, gone := d.View.DiscardedBy(last.Attempt); gone {
+		r, gone := d.View.DiscardedBy(last.Attempt)
+		if gone && !(last.Key == dec.Key && d.answered(attempts, last.Ordinal)) {
 			out := Reason{Kind: Retried, Who: r.Who, Why: r.Why, When: r.Time, RetryID: r.ID, Ordinal: last.Ordinal}
 			if last.Key != dec.Key {
 				out.Changes = d.changesSince(last.Attempt, dec)
@@ -67,8 +70,23 @@ func (d *Decider) retryReason(dec *Decision, attempts []cache.Attempt) (Reason, 
 		if a.Discarded != nil && countsIfKept(&a) {
 			return Reason{Kind: DiscardedBy, Who: a.Discarded.Who, Why: a.Discarded.Why, When: a.Discarded.When, RetryID: a.Discarded.ID, Ordinal: a.Ordinal, Detail: a.Discarded.Campaign}, true
 		}
+		if d.answers(&a) {
+			return Reason{}, false
+		}
 	}
 	return Reason{}, false
+}
+
+// answered reports whether a retry that discarded the attempt with an ordinal was carried out under the same key: what is wrong
+// now is wrong with what that made, and the retry explains nothing any more.
+func (d *Decider) answered(attempts []cache.Attempt, ordinal int) bool {
+	return slices.ContainsFunc(attempts, func(a cache.Attempt) bool { return a.Ordinal > ordinal && d.answers(&a) })
+}
+
+// answers reports whether an attempt left what a contract can judge, and nobody has discarded it.
+func (d *Decider) answers(a *cache.Attempt) bool {
+	_, gone := d.View.DiscardedBy(journal.Attempt{Key: a.Key, Ordinal: a.Ordinal})
+	return !gone && a.Discarded == nil && a.Captured != nil && (countsIfKept(a) || a.Outcome == cache.Rejected)
 }
 
 func countsIfKept(a *cache.Attempt) bool {

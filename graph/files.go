@@ -63,8 +63,9 @@ func producesPath(inst *lang.Instance, file string) bool {
 	return false
 }
 
-// Consumers returns the nodes that declare a source file as an input or include it in their workspace, and those whose
-// prompt it is or is included in. A workspace that includes nothing by name sees all of the repository; it is not asked.
+// Consumers returns the nodes that declare a source file as an input or include it in their workspace, those whose
+// prompt it is or is included in, and those whose command, agent or contract names it. A workspace that includes nothing by
+// name sees all of the repository; it is not asked.
 func (g *Graph) Consumers(file string) []NodeID {
 	file = path.Clean(file)
 	prompts := g.campaign.PromptTasks(file)
@@ -81,8 +82,34 @@ func (g *Graph) Consumers(file string) []NodeID {
 		if w := &n.Instance.Workspace; w.Mode == lang.ModeRepo && matchesAny(w.Include, file) && !matchesAny(w.Exclude, file) {
 			return true
 		}
-		return n.Instance.PromptFile == file || n.Instance.PromptFile != "" && slices.Contains(prompts, n.Task.Name)
+		if n.Instance.PromptFile == file || n.Instance.PromptFile != "" && slices.Contains(prompts, n.Task.Name) {
+			return true
+		}
+		return g.startsWith(n, file) || slices.ContainsFunc(n.Instance.Outputs, func(o lang.Output) bool { return judgedBy(o.Contract, file) })
 	})
+}
+
+// startsWith reports whether a file is named by the command of a node, or by that of its agent.
+func (g *Graph) startsWith(n *Node, file string) bool {
+	if n.Task.Kind == lang.Command {
+		return hasWord(g.campaign.CommandWords(n.Instance), file)
+	}
+	p := n.Instance.Profile
+	return p != nil && hasWord(p.Agent.Command, file)
+}
+
+// judgedBy reports whether a contract reads a file.
+func judgedBy(c *lang.Contract, file string) bool {
+	if c == nil {
+		return false
+	}
+	_, part := c.SchemaParts[file]
+	return part || c.Schema == file || c.Sample == file || hasWord(c.Validate, file) || matchesAny(c.Uses, file)
+}
+
+// hasWord reports whether a word of a command is a file.
+func hasWord(words []string, file string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return w != "" && path.Clean(w) == file })
 }
 
 func matchesAny(globs []string, file string) bool {

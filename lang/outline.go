@@ -29,6 +29,15 @@ type OutlinePart struct {
 	Text string
 }
 
+// CommandWords are the elements of the command of an instance that are known before anything has run; none for instances
+// that Load did not make.
+func (c *Campaign) CommandWords(i *Instance) []string {
+	if i.late == nil {
+		return nil
+	}
+	return c.Outline(i).Words
+}
+
 // Outline returns the outline of an instance that Load made, or of the template of an expand.
 func (c *Campaign) Outline(i *Instance) Outline {
 	if i.late == nil {
@@ -77,15 +86,61 @@ func (o *outliner) body(i *Instance, a *argument) {
 	}
 }
 
-// words notes the elements of a command that are known.
+// words notes the elements of a command that are known, however the list of them is put together.
 func (o *outliner) words(a *argument) {
-	t, ok := a.syntax.(*hclsyntax.TupleConsExpr)
-	if a.name != "command" || !ok {
+	if a.name == "command" {
+		o.wordsIn(a.syntax, map[*localDef]bool{})
+	}
+}
+
+// wordsIn notes what is known of an expression that is a list of words, a part of one or a word. met are the locals it is within.
+func (o *outliner) wordsIn(e hclsyntax.Expression, met map[*localDef]bool) {
+	if v, ok := o.known(e); ok {
+		o.noteWords(plain(v))
 		return
 	}
-	for _, e := range t.Exprs {
-		if v, ok := o.known(e); ok && v.Type() == cty.String && !v.IsNull() {
-			o.out.Words = append(o.out.Words, plain(v).AsString())
+	switch e := e.(type) {
+	case *hclsyntax.TupleConsExpr:
+		for _, element := range e.Exprs {
+			o.wordsIn(element, met)
+		}
+	case *hclsyntax.FunctionCallExpr:
+		for _, arg := range e.Args {
+			o.wordsIn(arg, met)
+		}
+	case *hclsyntax.ConditionalExpr:
+		o.wordsIn(e.TrueResult, met)
+		o.wordsIn(e.FalseResult, met)
+	case *hclsyntax.ParenthesesExpr:
+		o.wordsIn(e.Expression, met)
+	case *hclsyntax.ForExpr:
+		o.wordsIn(e.ValExpr, met)
+	case *hclsyntax.ScopeTraversalExpr:
+		o.wordsOfLocal(e.Traversal, met)
+	}
+}
+
+// wordsOfLocal notes what is known of a local that is not known as a whole.
+func (o *outliner) wordsOfLocal(t hcl.Traversal, met map[*localDef]bool) {
+	if len(t) < 2 || t.RootName() != "local" {
+		return
+	}
+	name, _ := t[1].(hcl.TraverseAttr)
+	if d := o.scope.ev.decl.locals[name.Name]; d != nil && !met[d] {
+		met[d] = true
+		o.wordsIn(d.syntax, met)
+	}
+}
+
+// noteWords notes a word, or those of a list.
+func (o *outliner) noteWords(v cty.Value) {
+	switch {
+	case v.IsNull():
+	case v.Type() == cty.String:
+		o.out.Words = append(o.out.Words, v.AsString())
+	case v.Type().IsListType() || v.Type().IsTupleType() || v.Type().IsSetType():
+		for _, element := range v.AsValueSlice() {
+			o.noteWords(element)
 		}
 	}
 }

@@ -77,3 +77,22 @@ func TestOutline(t *testing.T) {
 	words := outlineOf(t, `task "x" { command = ["cat", "lists/${var.v}.txt", task.a.outputs.o.path] }`, "x").Words
 	require.Equal(t, []string{"cat", "lists/one.txt"}, words)
 }
+
+// TestWordsOfCommands: a script that a command names is an input, however the command is put together of lists.
+func TestWordsOfCommands(t *testing.T) {
+	for command, want := range map[string][]string{
+		`concat(["sh", "a.sh"], [for x in task.a.all : x.outputs.o.path])`: {"sh", "a.sh"},
+		`concat(local.start, [task.a.outputs.o.path])`:                     {"sh", "l.sh"},
+		`local.late`: {"sh", "late.sh"},
+		`task.a.ok ? ["sh", "yes.sh"] : (["sh", "no.sh", task.a.outputs.o.path])`: {"sh", "yes.sh", "sh", "no.sh"},
+		`flatten([["sh"], [for x in task.a.all : ["each.sh", x.id]]])`:            {"sh", "each.sh"},
+		`["sh", var.v == "one" ? "a" : "b", task.a.id]`:                           {"sh", "a"},
+	} {
+		src := `locals {
+  start = ["sh", "l.sh"]
+  late  = ["sh", "late.sh", task.a.outputs.o.path]
+}
+task "x" { command = ` + command + ` }`
+		require.Equal(t, want, outlineOf(t, src, "x").Words, command)
+	}
+}

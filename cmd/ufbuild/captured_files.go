@@ -68,7 +68,7 @@ func (s *session) inheritedFiles(c chosen, pick picked) (fileSet, error) {
 		return out, err
 	}
 	if start == nil {
-		return out, usageErrorf("%s inherits no tree, and its trees match no file of the project\nhint: compare two attempts: `ufbuild diff %s@1 %s@2`", c.address, c.address, c.address)
+		return out, usageErrorf("%s inherits no tree, and its trees match no file of the project\nhint: without --inherited two of its attempts are compared; `ufbuild show %s --history` lists them", c.address, quoteTarget(c.address))
 	}
 	inputs, err := s.inputPaths(&at)
 	if err != nil {

@@ -144,7 +144,11 @@ func (s *session) before(c chosen) (chosen, error) {
 			return chosen{address: c.address, gen: gens[i], have: true}, nil
 		}
 	}
-	return chosen{}, usageErrorf("%s has no earlier attempt to compare with\nhint: add --inherited to compare it with what it started from", c.label())
+	hint := "`ufbuild show " + quoteTarget(c.address) + " --history` lists its attempts"
+	if start, err := s.startFiles(&c.gen.Attempt); err == nil && start != nil {
+		hint = "add --inherited to compare it with what it started from"
+	}
+	return chosen{}, usageErrorf("%s has no earlier attempt to compare with\nhint: %s", c.label(), hint)
 }
 
 // left reports whether an attempt left an output.

@@ -48,7 +48,7 @@ func (a *app) importProject(name, into string) error {
 	defer func() { a.warn(root.Close()) }()
 	r, err := importer.Import(root.FS(), topology)
 	if err != nil {
-		return usageErrorf("import project: %w", err)
+		return usageErrorf("import project: %w\nhint: import reads projects of ultrafuzz alone; `ufbuild init --list` has templates for those who come from elsewhere", err)
 	}
 	if into == "" {
 		into = "."

@@ -21,7 +21,8 @@ could be built. The functions:
   cone(x)          x and everything its content can reach: what a retry makes stale
   path(a, b)       a shortest chain by which a needs b
   producer(file)   the task that writes a file
-  consumers(file)  the tasks that name a file: as input, in include of their workspace, as prompt
+  consumers(file)  the tasks that name a file: as input, in include of their workspace, as prompt,
+                   in their command or that of their agent, in a contract
 
 x is a target (a task, 'hunt/*#0', group.review, tag:slow) or another expression.
 Expressions are joined by + (either), & (both) and - (without).`,

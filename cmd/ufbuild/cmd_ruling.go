@@ -17,11 +17,13 @@ import (
 // rulings describe the verbs by which a person chooses an attempt.
 var rulings = map[journal.Word]struct{ use, short, long, example string }{
 	journal.Accept: {
-		"accept TARGET", "Say that an edit, or a failing check, does not matter",
+		"accept TARGET[@N]", "Say that an edit, or a failing check, does not matter",
 		`Selects for the task as it is now the attempt whose check failed, or else its last
-good one from before an edit. It counts in this campaign, for exactly this key
-and these failures: another edit is decided anew. Nothing runs; undo takes it back.`,
-		`  ufbuild accept triage --why "only reworded"`,
+good one from before an edit, or attempt N of "show --history". It counts in this
+campaign, for exactly this key and these failures: another edit is decided anew.
+Nothing runs; undo takes it back.`,
+		`  ufbuild accept triage --why "only reworded"
+  ufbuild accept triage@2 --why "short, and right"`,
 	},
 	journal.Select: {
 		"select TARGET@N", "Read one attempt instead of another",
@@ -86,7 +88,7 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 		if node.State == executor.IsFresh {
 			return usageErrorf("%s is fresh, so there is nothing to accept\nhint: accept is about edits of the campaign; outputs that were edited by hand are kept with keep_edits", c.address)
 		}
-		if c, err = s.acceptable(c, node); err != nil {
+		if c, err = s.acceptable(c, node, target); err != nil {
 			return err
 		}
 	case journal.Pin:
@@ -168,13 +170,20 @@ func (s *session) readNow(c chosen, node *executor.NodeResult) (chosen, error) {
 	return c, usageErrorf("%s reads what was found in the store, and no build has taken it up yet\nhint: `ufbuild build %s` first", c.address, quoteTarget(c.address))
 }
 
-// acceptable finds what accept selects: what failed a check under the key of now, else the last good one.
-func (s *session) acceptable(c chosen, node *executor.NodeResult) (chosen, error) {
+// acceptable finds what accept selects: the attempt that the target names, else what failed a check under the key of now, else
+// the last good one.
+func (s *session) acceptable(c chosen, node *executor.NodeResult, target string) (chosen, error) {
+	good := []cache.Outcome{cache.OK, cache.Partial}
+	if _, n := s.splitNumber(target); n != 0 {
+		if o := c.gen.Attempt.Outcome; slices.Contains(good, o) || o == cache.Rejected && c.gen.Attempt.Key == node.Key {
+			return c, nil
+		}
+		return c, usageErrorf("%s cannot be accepted: it is %s\nhint: `ufbuild show %s --history` lists the others", c.label(), outcomeWords(&c.gen.Attempt), quoteTarget(c.address))
+	}
 	gens, err := s.generations(c.address)
 	if err != nil {
 		return c, err
 	}
-	good := []cache.Outcome{cache.OK, cache.Partial}
 	for _, now := range []bool{true, false} {
 		for _, g := range slices.Backward(gens) {
 			passes := slices.Contains(good, g.Attempt.Outcome) || now && g.Attempt.Outcome == cache.Rejected

@@ -133,7 +133,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	rows := [][]string{
 		{"task", style.Bold(c.address.String())},
 		{"attempt", fmt.Sprintf("%d of its history%s", c.gen.N, generationWords(c.gen))},
-		{"outcome", outcomeWords(&at)},
+		{"outcome", s.openWords(c)},
 		{"because", at.Reason},
 		{"key", fmt.Sprintf("%s, ordinal %d", at.Key.Short(), at.Ordinal)},
 		{"build", at.Build},
@@ -194,6 +194,19 @@ func generationWords(g executor.Generation) string {
 		return ", discarded by a retry"
 	}
 	return ""
+}
+
+// openWords are the outcome of an attempt, and of one that waits for a person what that person does.
+func (s *session) openWords(c chosen) string {
+	at := &c.gen.Attempt
+	inst, ok := s.instance(c.address)
+	if !ok || at.State != cache.CapturedState || len(executor.NeedApproval(inst.Outputs)) == 0 {
+		return outcomeWords(at)
+	}
+	if _, said := s.view.ApprovalOf(c.address, executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)); said {
+		return outcomeWords(at)
+	}
+	return "captured; waits for approval: `ufbuild approve " + quoteTarget(c.address) + "`"
 }
 
 func outcomeWords(at *cache.Attempt) string {

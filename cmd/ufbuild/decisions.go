@@ -46,7 +46,7 @@ func (s *session) reportDecisions(a lang.Address) ([]decisionReport, error) {
 }
 
 // saidWords are what persons did of which a result is read.
-var saidWords = map[string]string{"accept": "accepted", "select": "selected", "pin": "pinned", "approve": "approved"}
+var saidWords = map[string]string{"accept": "accepted", "select": "selected", "pin": "pinned", "unpin": "unpinned", "approve": "approved"}
 
 // readsNow is the attempt that a fresh node reads. It is of another key than the node's where a person chose it.
 func readsNow(r *executor.NodeResult) journal.Attempt {
@@ -73,6 +73,9 @@ func (s *session) sayWhoChose(n *whyNode, r *executor.NodeResult) error {
 		n.Attempt = g.N
 		if rl, ok := s.view.RulingOf(r.Address, r.Key); ok && rl.Attempt == reads {
 			n.Decisions = append(n.Decisions, decisionReport{Word: string(rl.Word), N: g.N, Who: rl.Who, When: rl.Time, Why: rl.Why, ID: rl.ID})
+			if let, held := s.view.PinOf(r.Address, reads); rl.Word == journal.Pin && !held {
+				n.Decisions = append(n.Decisions, decisionReport{Word: string(let.Word), N: g.N, Who: let.Who, When: let.Time, Why: let.Why, ID: let.ID})
+			}
 		}
 		inst, ok := s.instance(r.Address)
 		if !ok || len(executor.NeedApproval(inst.Outputs)) == 0 || g.Attempt.Captured == nil {

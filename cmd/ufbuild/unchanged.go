@@ -54,6 +54,10 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 	}
 	fmt.Fprint(a.err, a.painted(k.Remarks, a.errTerm))
 	fmt.Fprint(a.inert(a.out), a.painted(k.Warnings, a.outTerm))
+	if may == reading { // a plan, as in package first
+		fmt.Fprintln(a.out, k.Answer)
+		return true
+	}
 	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
 	return true
 }

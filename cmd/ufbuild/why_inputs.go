@@ -19,7 +19,7 @@ func (s *session) printStrays(w io.Writer, a lang.Address, changes []executor.Ch
 	if !ok {
 		return
 	}
-	var strays, named []string
+	var strays, included, named []string
 	for _, c := range changes {
 		if c.Section != "input" || c.Text || c.Op == executor.Removed {
 			continue
@@ -28,12 +28,17 @@ func (s *session) printStrays(w io.Writer, a lang.Address, changes []executor.Ch
 		switch executor.OriginOf(inst, path) {
 		case executor.ByRepo:
 			strays = append(strays, path)
+		case executor.ByInclude:
+			included = append(included, path)
 		case executor.ByCommand:
 			named = append(named, path)
 		}
 	}
 	if len(named) > 0 {
 		fmt.Fprintf(w, "    no input block names %s: a file that the command names is an input\n", pathList(named))
+	}
+	if len(included) > 0 {
+		fmt.Fprintf(w, "    no input block names %s: include of the workspace does\n", pathList(included))
 	}
 	if len(strays) > 0 {
 		fmt.Fprintf(w, "    no input block names %s: the workspace holds the whole project (mode = \"repo\")\n", pathList(strays))

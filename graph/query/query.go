@@ -5,7 +5,7 @@
 //	cone(x)          x and everything its content can reach
 //	path(a, b)       a shortest chain by which a needs b
 //	producer(file)   the nodes that write a file
-//	consumers(file)  the nodes that declare a file as input
+//	consumers(file)  the nodes that name a file
 //
 // An argument is a target as the command line takes it (strategy, 'strategy/*#0', group.review), or
 // another expression. Expressions are joined from left to right by + (either), & (both) and - (the

@@ -42,7 +42,7 @@ func answer(args, environ []string) {
 	if args[0] != "plan" {
 		renew(k)
 	}
-	first.Say(k, environ)
+	first.Say(k, args[0], environ)
 }
 
 // renew remembers how touched files look now. Without it the next build looks as closely as this one.

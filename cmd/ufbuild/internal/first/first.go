@@ -37,16 +37,22 @@ func init() {
 	}
 	environ := bare.Environ()
 	if k, ok := Answer(args[1:], environ, nil); ok {
-		Say(k, environ)
+		Say(k, args[1], environ)
 	}
 }
 
-// Say prints the answer and ends the process. It returns when nothing can be printed: the long way says what is wrong.
-func Say(k *kept.Kept, environ []string) {
+// Say prints the answer to a verb and ends the process. A plan runs nothing, so it does not say how long that took. Say returns
+// when nothing can be printed: the long way says what is wrong.
+func Say(k *kept.Kept, verb string, environ []string) {
 	bare.Tell(painted(k.Remarks, bare.Stderr, environ))
+	answer := painted(k.Warnings, bare.Stdout, environ) + k.Answer
+	if verb == "plan" {
+		bare.Say(answer + "\n")
+		return
+	}
 	const tenth = 1e8 // of a second
 	took := int((bare.Nanoseconds() - begun + tenth/2) / tenth)
-	bare.Say(painted(k.Warnings, bare.Stdout, environ) + k.Answer + ", " + strconv.Itoa(took/10) + "." + strconv.Itoa(took%10) + "s\n")
+	bare.Say(answer + ", " + strconv.Itoa(took/10) + "." + strconv.Itoa(took%10) + "s\n")
 }
 
 // Answer returns the stamp that answers a command line. Trouble of any kind is none of its business.
