@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/lang"
@@ -175,6 +176,26 @@ func (g *Graph) unreferredTasks() map[string]bool {
 	return names
 }
 
+// names reports whether a target names something.
+func (g *Graph) names(target string) bool {
+	_, err := g.Select([]string{target}, nil)
+	return err == nil
+}
+
+// cutLast is [strings.Cut] at the last separator.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+func isNumber(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0
+}
+
 // unknownTarget is the diagnostic for a target that names nothing, with the nearest thing that
 // could have been meant.
 func (g *Graph) unknownTarget(target string) lang.Diagnostic {
@@ -182,6 +203,8 @@ func (g *Graph) unknownTarget(target string) lang.Diagnostic {
 	if file := g.outputNamed(target); file != "" {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", ":"+file)
 		d.Hint = "a file stands for the task that writes it, and is named with a colon; `ufbuild show TASK --output NAME` prints it"
+	} else if task, n, ok := cutLast(target, "@"); ok && g.names(task) && isNumber(n) {
+		d.Hint = fmt.Sprintf("%s is attempt %s of %s, and a task is wanted here: say %q. `ufbuild select %s` has an attempt read", target, n, task, task, target)
 	} else if meant := g.suggestTarget(target); meant != "" {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", meant)
 	} else if !strings.HasPrefix(target, ":") && len(g.Producers(target)) > 0 {

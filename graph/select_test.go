@@ -78,6 +78,7 @@ func TestUnknownTargetsAreReportedTogetherWithSuggestions(t *testing.T) {
 		"out/report/report.md":       ":out/report/report.md",
 		"task.pln":                   "task.plan",
 		"report/report.md":           ":out/report/report.md",
+		"strategy/encode@0":          "strategy/encode",
 		"nothing-like-it-whatsoever": "",
 		":.":                         "",
 	} {
@@ -122,4 +123,14 @@ func TestConsumers(t *testing.T) {
 	require.Equal(t, []string{"report"}, names(g, g.Consumers("src/a/b.go")))
 	require.Equal(t, []string{"strategy/round-trip", "strategy/encode"}, names(g, g.Consumers("src/x/y.go")))
 	require.Empty(t, g.Consumers("README.md"))
+}
+
+func TestAttemptWhereTaskIsWanted(t *testing.T) {
+	g := selectable().build(t)
+	for target, task := range map[string]string{"report@2": "report", "strategy/encode@1": "strategy/encode"} {
+		_, err := g.Select([]string{target}, nil)
+		var unknown *TargetError
+		require.ErrorAs(t, err, &unknown)
+		require.Contains(t, unknown.Diagnostics[0].Hint, `a task is wanted here: say "`+task+`"`)
+	}
 }

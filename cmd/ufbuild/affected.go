@@ -29,12 +29,12 @@ type knownNode struct {
 	planned executor.Planned
 }
 
-func newSide(l *loaded) *side {
+func newSide(l *loaded, own map[string]bool) *side {
 	s := &side{loaded: l, known: map[lang.Address]*knownNode{}}
 	files := source.Open(l.campaign.Root, filepath.Join(l.campaign.Root, journal.Dir, "stat"))
 	files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	files.LeadOut(l.campaign.Out)
-	s.decider = executor.Decider{Campaign: l.campaign, Sources: files, Pins: l.lock, Own: executor.OwnFiles(l.campaign)}
+	s.decider = executor.Decider{Campaign: l.campaign, Sources: files, Pins: l.lock, Own: own}
 	for _, id := range l.graph.Order() {
 		n := l.graph.Node(id)
 		if n.Instance == nil {

@@ -51,7 +51,9 @@ func (a *app) affected(since string) error {
 	if err != nil {
 		return err
 	}
-	touched, gone := compare(newSide(then), newSide(now), rev)
+	root := now.campaign.Root
+	before, after := newSide(then, a.ownFiles(then.campaign, root)), newSide(now, a.ownFiles(now.campaign, root))
+	touched, gone := compare(before, after, rev)
 	if a.json {
 		return a.printJSON(map[string]any{"schema_version": 1, "since": since, "nodes": append([]affectedNode{}, touched...), "gone": gone})
 	}

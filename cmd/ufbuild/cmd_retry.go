@@ -101,7 +101,7 @@ func (a *app) runRetry(targets []string, f retryFlags) error {
 		if f.agree != nil {
 			err = f.agree(inv)
 		} else {
-			err = a.confirmRetry(inv, f.yes)
+			err = a.confirmRetry(inv, f)
 		}
 		if err != nil {
 			return err
@@ -306,7 +306,7 @@ func (s *session) invalidator() *executor.Invalidator {
 }
 
 // confirmRetry shows the list and its price and asks.
-func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
+func (a *app) confirmRetry(inv executor.Invalidation, f retryFlags) error {
 	var rows [][]string
 	for _, n := range inv.Listed() {
 		rows = append(rows, []string{n.Address.String(), retryRole(n), tookWords(n)})
@@ -314,21 +314,29 @@ func (a *app) confirmRetry(inv executor.Invalidation, yes bool) error {
 	if err := a.errTerm.Table(a.err, []string{"task", "", "last time"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.err, retryPrice(inv))
-	return a.confirm("discard these results and run again?", yes)
+	price, question := retryPrice(inv.Listed()), "discard these results and run again?"
+	switch {
+	case f.noBuild:
+		question = "discard these results?"
+	case f.only:
+		named := slices.DeleteFunc(slices.Clone(inv.Listed()), func(n executor.InvalidatedNode) bool { return !n.Target })
+		price += "; --only runs " + retryPrice(named)
+	}
+	fmt.Fprintln(a.err, price)
+	return a.confirm(question, f.yes)
 }
 
-// retryPrice adds up what the list took last time.
-func retryPrice(inv executor.Invalidation) string {
+// retryPrice adds up what tasks that are discarded took last time.
+func retryPrice(nodes []executor.InvalidatedNode) string {
 	var total time.Duration
 	cost := newCostSum()
-	for _, n := range inv.Listed() {
+	for _, n := range nodes {
 		total += n.Duration
 		if n.Kind == lang.Prompt {
 			cost.addUsage(n.Usage)
 		}
 	}
-	return fmt.Sprintf("%s, %s and %s last time", ui.Count(len(inv.Listed()), "task"), ui.Duration(total), cost)
+	return fmt.Sprintf("%s, %s and %s last time", ui.Count(len(nodes), "task"), ui.Duration(total), cost)
 }
 
 func retryRole(n executor.InvalidatedNode) string {

@@ -80,7 +80,22 @@ func (a *app) openSession(how access) (*session, error) {
 	if files == nil {
 		files = openFiles(l.campaign.Root)
 	}
-	return a.sessionOf(l, files, how, executor.OwnFiles(l.campaign))
+	return a.sessionOf(l, files, how, a.ownFiles(l.campaign, l.campaign.Root))
+}
+
+// ownFiles are the files that make up a campaign: its own, and the files of variables of this command line below root. What those
+// say is in the keys of the tasks that use it.
+func (a *app) ownFiles(c *lang.Campaign, root string) map[string]bool {
+	own := executor.OwnFiles(c)
+	for _, v := range a.vars {
+		if !v.file {
+			continue
+		}
+		if rel, err := relativeTo(root, v.text); err == nil && filepath.IsLocal(rel) {
+			own[filepath.ToSlash(rel)] = true
+		}
+	}
+	return own
 }
 
 // sessionOf opens what belongs to a campaign.

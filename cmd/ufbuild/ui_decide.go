@@ -31,7 +31,7 @@ func (p *pages) Price(_ context.Context, r web.Retry) (*web.Price, error) {
 	if len(inv.Nodes) == 0 {
 		return nil, usageErrorf("there is nothing to retry")
 	}
-	price := &web.Price{Price: retryPrice(inv), Agreed: agreed(inv)}
+	price := &web.Price{Price: retryPrice(inv.Listed()), Agreed: agreed(inv)}
 	for _, n := range inv.Listed() {
 		node := retriedNodeOf(n)
 		price.Nodes = append(price.Nodes, web.PricedNode(node))
