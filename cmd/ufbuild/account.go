@@ -27,6 +27,7 @@ func (s *session) account(l *ledger.Ledger, build string, spent *costSum, lost f
 			e.Usage = acc.Seen
 		}
 		if acc.Hit {
+			e.Time = time.Now() // that is when it was saved, whenever the attempt was made
 			if acc.Attempt.From != nil {
 				e.Elsewhere = 1
 			}
@@ -57,6 +58,9 @@ func entryOf(at cache.Attempt) ledger.Entry {
 	if c := at.Captured; c != nil {
 		e.Duration, e.Usage = c.Duration, c.Usage
 	}
+	if e.Time.IsZero() {
+		e.Time = time.Now() // it was captured, and waits for a person or a command that judges it
+	}
 	return e
 }
 
@@ -79,11 +83,7 @@ func (s *session) accountDead(l *ledger.Ledger) func(cache.Attempt) {
 		}
 		if id := (attempt{at.Key, at.Ordinal}); !known[at.Build][id] {
 			known[at.Build][id] = true
-			e := entryOf(at)
-			if e.Time.IsZero() {
-				e.Time = time.Now() // it was captured, and nobody has ended it
-			}
-			s.app.warn(l.Append(e))
+			s.app.warn(l.Append(entryOf(at)))
 		}
 	}
 }

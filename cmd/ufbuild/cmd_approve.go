@@ -85,6 +85,9 @@ func (a *app) runWord(target string, f approveFlags) error {
 			if err := a.showAsked(s, inst, &at); err != nil {
 				return err
 			}
+			if err := a.hintCompare(s, addr, &at); err != nil {
+				return err
+			}
 		}
 		outputs := executor.ApprovalDigest(inst.Outputs, at.Captured.Outputs)
 		if f.seen != "" && f.seen != outputs.String() {
@@ -144,6 +147,27 @@ func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.A
 		}
 	}
 	return lang.Address{}, cache.Attempt{}, usageErrorf("%s waits for no approval\nhint: `ufbuild status` shows what does", target)
+}
+
+// hintCompare says how what a person is asked about differs from what is read now, where that is something else.
+func (a *app) hintCompare(s *session, addr lang.Address, at *cache.Attempt) error {
+	gens, err := s.generations(addr)
+	if err != nil {
+		return err
+	}
+	asked, read := 0, 0
+	for _, g := range gens {
+		if g.Attempt.Key == at.Key && g.Attempt.Ordinal == at.Ordinal {
+			asked = g.N
+		} else if g.Selected {
+			read = g.N
+		}
+	}
+	if asked > 0 && read > 0 {
+		t := quoteTarget(addr)
+		fmt.Fprintf(a.err, "hint: `ufbuild diff %s@%d %s@%d` shows what changed since the attempt that was read last\n", t, read, t, asked)
+	}
+	return nil
 }
 
 // showAsked prints the bytes that a person is asked about.
