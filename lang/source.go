@@ -232,6 +232,9 @@ func (s *sources) exists(name string) bool {
 	return s.lies(spot{name, true}).there
 }
 
+// ReadText reads a text of the campaign in a directory as loading does: neither out of it, nor what is no file.
+func ReadText(dir, name string) ([]byte, error) { return readBelow(dir, name, maxCampaignFile) }
+
 // readBelow reads a file without ever leaving dir, links included.
 func readBelow(dir, name string, limit int64) ([]byte, error) {
 	if !cleanPath(name) {

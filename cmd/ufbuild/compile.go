@@ -299,11 +299,11 @@ func listedDirs(root string, c *compiled.Campaign, seen []stamp.Observation, now
 	return dirs
 }
 
-// listing is a digest of the names and types of what is in a directory, and what stat says of it before and after.
+// listing is a digest of the names and types of what is in a directory that is no link, and what stat says of it before and after.
 func listing(dir string) (names [32]byte, sig stamp.Signature, ok bool) {
-	sig = stamp.Stat(unix.AT_FDCWD, dir, true)
+	sig = stamp.Stat(unix.AT_FDCWD, dir, false)
 	entries, err := os.ReadDir(dir)
-	if err != nil || stamp.Stat(unix.AT_FDCWD, dir, true) != sig {
+	if err != nil || sig.Mode&unix.S_IFMT != unix.S_IFDIR || stamp.Stat(unix.AT_FDCWD, dir, false) != sig {
 		return names, sig, false
 	}
 	h := digest.NewHasher()

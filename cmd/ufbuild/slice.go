@@ -179,7 +179,7 @@ func (sl *slice) edited(e *edit, path string) bool {
 }
 
 func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
-	text, err := os.ReadFile(filepath.Join(sl.root, f.Path))
+	text, err := lang.ReadText(sl.root, f.Path)
 	if err != nil || !compilable(text) {
 		return false
 	}
@@ -200,7 +200,7 @@ func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
 }
 
 func (sl *slice) editedPrompt(e *edit, f *compiled.File) bool {
-	text, err := os.ReadFile(filepath.Join(sl.root, f.Path))
+	text, err := lang.ReadText(sl.root, f.Path)
 	if err != nil {
 		return false
 	}

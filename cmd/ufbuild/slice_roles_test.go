@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 	"golang.org/x/tools/txtar"
 
 	"github.com/ufbuild/ufbuild/executor/stamp"
@@ -150,6 +151,27 @@ func TestFilesOfMoreThanOneKind(t *testing.T) {
 				h.leave()
 				h.planAlike("long after " + e)
 			}
+		})
+	}
+}
+
+// TestTextsThatLeadElsewhere replaces what a prompt is linked to by what loading refuses to read.
+func TestTextsThatLeadElsewhere(t *testing.T) {
+	for name, replace := range map[string]func(h *sliceHome, real string) error{
+		"a pipe":            func(_ *sliceHome, real string) error { return unix.Mkfifo(real, 0o600) },
+		"a directory":       func(_ *sliceHome, real string) error { return os.Mkdir(real, 0o700) },
+		"a link out of all": func(h *sliceHome, real string) error { return os.Symlink(h.dir+".outside", real) },
+		"another text":      func(_ *sliceHome, real string) error { return os.WriteFile(real, []byte("Bye\n"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := smallHome(t, "campaign {}\n"+copyAgent+promptTask("a", "prompts/a.md")+promptTask("b", "prompts/b.md")+"-- texts/a.md --\nHello\n-- prompts/b.md --\nB\n")
+			require.NoError(t, os.WriteFile(h.dir+".outside", []byte("Outside\n"), 0o600))
+			require.NoError(t, os.Symlink("../texts/a.md", filepath.Join(h.dir, "prompts", "a.md")))
+			h.leave()
+			real := filepath.Join(h.dir, "texts", "a.md")
+			require.NoError(t, os.Remove(real))
+			require.NoError(t, replace(h, real))
+			h.planAlike(name)
 		})
 	}
 }
