@@ -24,14 +24,6 @@ func smallHome(t *testing.T, text string) *sliceHome {
 	return h
 }
 
-// leave builds until all is fresh and nothing more is to come of another build.
-func (h *sliceHome) leave() {
-	for range 4 {
-		out, code := h.ufbuild(false, "build", "--progress", "none")
-		require.Zero(h.t, code, out)
-	}
-}
-
 // planAlike holds the plan of what is looked at to one of the whole campaign.
 func (h *sliceHome) planAlike(what string) {
 	want, wantCode := h.ufbuild(true, "plan")
@@ -137,7 +129,7 @@ func TestFilesOfMoreThanOneKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := smallHome(t, "campaign {}\n"+test.text)
-			h.leave()
+			h.settles()
 			for _, e := range test.edits {
 				lines := strings.Split(e, "\n")
 				old, err := os.ReadFile(filepath.Join(h.dir, lines[0]))
@@ -148,7 +140,7 @@ func TestFilesOfMoreThanOneKind(t *testing.T) {
 				out, code := h.ufbuild(false, "build", "--progress", "none")
 				require.Zero(t, code, out)
 				h.planAlike("after " + e)
-				h.leave()
+				h.settles()
 				h.planAlike("long after " + e)
 			}
 		})
@@ -167,7 +159,7 @@ func TestTextsThatLeadElsewhere(t *testing.T) {
 			h := smallHome(t, "campaign {}\n"+copyAgent+promptTask("a", "prompts/a.md")+promptTask("b", "prompts/b.md")+"-- texts/a.md --\nHello\n-- prompts/b.md --\nB\n")
 			require.NoError(t, os.WriteFile(h.dir+".outside", []byte("Outside\n"), 0o600))
 			require.NoError(t, os.Symlink("../texts/a.md", filepath.Join(h.dir, "prompts", "a.md")))
-			h.leave()
+			h.settles()
 			real := filepath.Join(h.dir, "texts", "a.md")
 			require.NoError(t, os.Remove(real))
 			require.NoError(t, replace(h, real))
@@ -192,7 +184,7 @@ func TestEditsWhileASliceIsBuilt(t *testing.T) {
 	for name, file := range map[string]string{"a file": "src/x", "a new file": "src/y"} {
 		t.Run(name, func(t *testing.T) {
 			h := smallHome(t, "campaign {}\n"+twoReaders+"-- src/x --\n1\n")
-			h.leave()
+			h.settles()
 			h.write("campaign.hcl", strings.Replace(h.files["campaign.hcl"], "cat src", "cat  src", 1))
 			a, s := h.open(writing)
 			require.NotNil(t, s)
@@ -209,10 +201,10 @@ func TestEditsWhileASliceIsBuilt(t *testing.T) {
 // TestAnotherBuildWhileASliceIsOpen builds after a slice was opened: what that was opened by is not true any more.
 func TestAnotherBuildWhileASliceIsOpen(t *testing.T) {
 	h := smallHome(t, "campaign {}\n"+twoReaders+"-- src/x --\n1\n")
-	h.leave()
+	h.settles()
 	edited := strings.Replace(h.files["campaign.hcl"], "cat src", "cat  src", 1)
 	h.write("campaign.hcl", edited)
-	h.leave()
+	h.settles()
 	h.write("campaign.hcl", strings.Replace(edited, "cat src", "cat   src", 1))
 	a, s := h.open(writing)
 	require.NotNil(t, s)
@@ -239,10 +231,10 @@ func TestStampsGoWithWhatWasCompiledBesideThem(t *testing.T) {
 		require.NoError(t, err)
 		return fresh, compiled
 	}
-	h.leave()
+	h.settles()
 	fresh1, compiled1 := read()
 	h.write("campaign.hcl", strings.Replace(h.files["campaign.hcl"], `{ glob = ["src/*"] }`, "{\n    glob = [\"src/*\"]\n  }\n  input \"l\" {\n    glob        = [\"lib/*.txt\"]\n    allow_empty = true\n  }", 1))
-	h.leave()
+	h.settles()
 	fresh2, compiled2 := read()
 	h.write("lib/x.txt", "new\n")
 	text, err := os.ReadFile(filepath.Join(h.dir, "campaign.hcl"))
