@@ -73,7 +73,7 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		}
 		return m
 	}
-	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: at.Reason, Profile: at.Rung})
+	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: startWords(&dec, &at), Profile: at.Rung})
 	inv, err := b.invocation(inst, &dec, &at)
 	if err != nil {
 		return b.spoiled(m, &at, &NotStarted{err})

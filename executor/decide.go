@@ -88,6 +88,7 @@ type Decision struct {
 	Err         error            // Broken
 	doubted     bool             // all its bytes are read before they are believed
 	locked      bool             // the key's lock is held
+	lower       bool             // a lower rung than the task's own profile carries it out
 }
 
 // Decide says whether the instance is fresh, given what its dependencies left.

@@ -118,3 +118,11 @@ func beforeText(changes []Change) string {
 	}
 	return "; it ran because " + changedText(changes)
 }
+
+// startWords say why an attempt starts, and by which profile where that is not the task's own.
+func startWords(dec *Decision, at *cache.Attempt) string {
+	if !dec.lower {
+		return at.Reason
+	}
+	return at.Reason + "; by profile " + at.Rung + ", a fallback"
+}

@@ -22,6 +22,7 @@ func (s *scheduler) onRung(id graph.NodeID) *lang.Instance {
 
 // attemptOnRung carries out one attempt on the rung that inst names.
 func (b *Builder) attemptOnRung(ctx context.Context, m endedMsg, inst *lang.Instance, dec Decision, tell func(cache.Usage)) endedMsg {
+	dec.lower = inst.Profile != nil && inst.Profile.Name != dec.Action.Profile
 	if dec.Action, m.err = b.onRung(inst, dec.Action); m.err != nil {
 		return m
 	}

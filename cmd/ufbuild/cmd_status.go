@@ -116,7 +116,11 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 		return fmt.Errorf("write status: %w", err)
 	}
 	for _, p := range s.standingPauses() {
-		fmt.Fprintln(a.out, style.Warn(p.String()))
+		words := style.Warn(p.String())
+		if p.Until.IsZero() { // nobody knows when it is over
+			words += "; a build with work for it tries it with one attempt first"
+		}
+		fmt.Fprintln(a.out, words)
 	}
 	_, err := fmt.Fprintln(a.out, sentence(sum.Total, counts))
 	return err

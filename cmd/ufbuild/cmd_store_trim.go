@@ -183,7 +183,7 @@ func (a *app) printTrim(p trimPlan) error {
 		return a.printJSON(r)
 	}
 	if len(rows) == 0 {
-		fmt.Fprintf(a.out, "nothing to trim; %s stay\n", ui.Count(p.staying, "attempt"))
+		fmt.Fprintf(a.out, "nothing to trim, of %s\n", ui.Count(p.staying, "attempt"))
 		return nil
 	}
 	if err := a.outTerm.Table(a.out, []string{"task", "outcome", "ended", "frees", "cost", "campaign"}, rows); err != nil {
