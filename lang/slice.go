@@ -32,7 +32,7 @@ const (
 // SliceFile is a campaign file with its blocks.
 type SliceFile struct {
 	Text   []byte
-	Blocks []FileBlock // as [FileBlocks] gives them
+	Blocks []FileBlock // as [Campaign.FileBlocks] gives them
 }
 
 // FileBlock is where a top-level block of a campaign file stands. It ends where the next one starts.
