@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/contract"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/graph"
@@ -58,7 +59,7 @@ type comparison struct {
 // affectedNode says why an instance is touched.
 type affectedNode struct {
 	Address string   `json:"address"`
-	Kind    string   `json:"kind"` // "changed", "new" or "dependent"
+	Kind    string   `json:"kind"` // "changed", "new", "judged" or "dependent"
 	Reasons []string `json:"reasons"`
 }
 
@@ -124,7 +125,29 @@ func (c *comparison) touch(a lang.Address) (affectedNode, bool) {
 		return affectedNode{Address: a.String(), Kind: "new", Reasons: []string{}}, true
 	}
 	reasons := c.reasons(c.now.known[a], c.then.known[old])
-	return affectedNode{Address: a.String(), Kind: "changed", Reasons: reasons}, len(reasons) > 0
+	if len(reasons) > 0 {
+		return affectedNode{Address: a.String(), Kind: "changed", Reasons: reasons}, true
+	}
+	reasons = c.judgedAnew(c.now.known[a].inst, c.then.known[old].inst)
+	return affectedNode{Address: a.String(), Kind: "judged", Reasons: reasons}, len(reasons) > 0
+}
+
+// judgedAnew names the outputs whose contract says something else than it did. What is stored is judged again, and runs again
+// only where it fails now: without a store nobody knows.
+func (c *comparison) judgedAnew(now, then *lang.Instance) []string {
+	var names []string
+	for _, o := range now.Outputs {
+		i := slices.IndexFunc(then.Outputs, func(p lang.Output) bool { return p.Name == o.Name })
+		if i < 0 {
+			continue // what is declared differs, and that is told
+		}
+		is, err := contract.KeyOf([]lang.Output{o}, executor.ContractFiles{Files: c.now.decider.Sources}, nil)
+		was, errThen := contract.KeyOf([]lang.Output{then.Outputs[i]}, executor.ContractFiles{Files: c.then.decider.Sources}, nil)
+		if err == nil && errThen == nil && is != was {
+			names = append(names, fmt.Sprintf("contract of output %q", o.Name))
+		}
+	}
+	return names
 }
 
 // reasons says how an instance differs from what it was.

@@ -22,8 +22,9 @@ the change touches: those whose prompt, command, settings, inputs or references 
 new ones, and all that their content can reach. It needs no store and runs nothing, so
 it tells a pull request what a build of it would cost.
 
-A dependent runs only if what it reads comes out differently. Comments, layout, labels,
-policies, contracts and new names for tasks make nothing stale and are not listed.`,
+A dependent runs only if what it reads comes out differently, and a task whose contract
+changed only if what is stored for it fails that now. Comments, layout, labels, policies
+and new names for tasks make nothing stale and are not listed.`,
 		Example: "  ufbuild affected --since main\n  ufbuild affected --since HEAD~1 --json | jq '.nodes[].address'",
 		RunE: func(*cobra.Command, []string) error {
 			if since == "" {
@@ -117,7 +118,7 @@ func (a *app) printAffected(touched []affectedNode, gone []string) error {
 		fmt.Fprintln(a.err, "no task is affected")
 		return nil
 	}
-	words := map[string]string{"changed": "stale", "new": "new", "dependent": "may run"}
+	words := map[string]string{"changed": "stale", "new": "new", "judged": "may run", "dependent": "may run"}
 	rows := [][]string{}
 	for _, n := range touched {
 		rs := n.Reasons
