@@ -78,7 +78,7 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 		t := &c.Tasks[index[sum.Nodes[i].Address.Task]]
 		t.Nodes = append(t.Nodes, s.compileNode(sum.Nodes[i]))
 	}
-	if s.campaign.ListsFiles() || !s.compileFiles(c, index) || !readAsData(c, append(s.campaign.DataFiles(), s.validated(c)...)) {
+	if s.campaign.ListsFiles() || !s.compileFiles(c, index) || !readAsData(c, s.readOtherwise(c)) {
 		return nil
 	}
 	s.compileSources(c)
@@ -199,8 +199,14 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 	return true
 }
 
-// validated are the texts of the campaign that validate commands may read.
-func (s *session) validated(c *compiled.Campaign) (files []string) {
+// readOtherwise are the files that are data, references, or texts of the campaign that validate commands may read.
+func (s *session) readOtherwise(c *compiled.Campaign) []string {
+	files := s.campaign.DataFiles()
+	for _, r := range s.campaign.References {
+		if r.File != "" {
+			files = append(files, r.File)
+		}
+	}
 	for _, f := range slices.Concat(c.Files, c.Prompts) {
 		if slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return validatesWith(c, f.Path) }) {
 			files = append(files, f.Path)

@@ -97,6 +97,10 @@ func TestFilesOfMoreThanOneKind(t *testing.T) {
 				strings.Replace(commandTask("c", say, ""), `{ path = "o" }`, "{\n    path     = \"o\"\n    contract = contract.s\n  }", 1) + "-- prompts/a.md --\nHello\n",
 			[]string{"prompts/a.md\nHello\nBye"},
 		},
+		"a source that is a reference": {
+			"reference \"r\" { file = \"src/x\" }\n" + commandTask("a", `["sh", "-c", "cat $0 > o", reference.r.path]`, "") + commandTask("c", `["sh", "-c", "cat src/x > o"]`, "  input \"p\" { glob = [\"src/*\"] }\n") + "-- src/x --\n1\n",
+			[]string{"src/x\n1\n2"},
+		},
 		"a file that is read when a task runs": {
 			commandTask("a", `["sh", "-c", "echo src/x > o"]`, "") + commandTask("b", "[\"sh\", \"-c\", \"echo $0 > o\", [file # why\n (trimspace(task.a.outputs.o.text))][0]]", "") +
 				commandTask("c", `["sh", "-c", "cat src/x > o"]`, "  input \"p\" { glob = [\"src/*\"] }\n") + "-- src/x --\n1\n",
