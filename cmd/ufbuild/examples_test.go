@@ -78,7 +78,7 @@ read -r job < $UP`
 const exampleBuild = "20260301-101502-1f2e3d4c"
 
 // alternatives are the verbs each of whose examples wants a home as if it were the only one.
-var alternatives = []string{"approve", "import", "init"}
+var alternatives = []string{"accept", "approve", "import", "init"}
 
 // exampleExit is how examples end that do not end with 0.
 var exampleExit = map[string]int{
