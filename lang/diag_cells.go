@@ -67,7 +67,7 @@ func showCluster(b []byte) (string, int) {
 		b = b[size:]
 		r = showRune(r)
 		out.WriteRune(r)
-		wide = max(wide, runeWidth(r))
+		wide = max(wide, Cells(r))
 		if r == 0xFE0F { // asks for the emoji form of the character before it
 			wide = 2
 		}
@@ -93,8 +93,8 @@ func bidiControl(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
 }
 
-// runeWidth returns how many terminal columns r takes on its own.
-func runeWidth(r rune) int {
+// Cells returns how many cells of a terminal r takes on its own, 0 to 2. It may be called from any goroutine.
+func Cells(r rune) int {
 	if r < 0x7F {
 		return 1
 	}

@@ -40,13 +40,11 @@ func (a *app) compileFrom() int {
 func (s *session) leaveCompiled(st *stamp.Stamp, sum *executor.Summary) {
 	file := compiled.Path(filepath.Join(s.campaign.Root, journal.Dir))
 	c := s.compile(sum)
-	if c != nil {
-		c.Dirs = listedDirs(s.campaign.Root, c, st.Seen, time.Now())
-	} else {
+	if c == nil {
 		s.app.warn(compiled.Drop(file))
 		return
 	}
-	c.Beside = newID(time.Now())
+	c.Dirs, c.Beside = listedDirs(s.campaign.Root, c, st.Seen, time.Now()), newID(time.Now())
 	s.app.warn(compiled.Save(file, c))
 	st.Beside = c.Beside
 }
@@ -188,7 +186,7 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 			return false
 		case strings.HasSuffix(f.Path, ".hcl") && !strings.Contains(f.Path, "/"): // whatever the user calls it
 			blocks, ok := s.campaign.FileBlocks(f)
-			if !ok || !compilable(f.Bytes) {
+			if !ok || !isPlain(f.Bytes) {
 				return false
 			}
 			c.Files = append(c.Files, compiled.File{Path: f.Path, Text: f.Bytes, Blocks: blocks})

@@ -180,7 +180,7 @@ func (sl *slice) edited(e *edit, path string) bool {
 
 func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
 	text, err := lang.ReadText(sl.root, f.Path)
-	if err != nil || !compilable(text) {
+	if err != nil || !isPlain(text) {
 		return false
 	}
 	now, edited, ok := lang.EditedTasks(e.was.Files[f.Path], text)
@@ -244,26 +244,20 @@ func (sl *slice) place(g *graph.Graph, reach compiled.Reach) bool {
 	sl.settled = map[graph.NodeID]executor.Settled{}
 	decided := map[graph.NodeID]bool{}
 	inside := map[int]bool{}
-	for _, i := range reach.Frontier {
+	for _, i := range slices.Concat(reach.Frontier, reach.Cone) {
 		inside[i] = true
+		_, cone := slices.BinarySearch(reach.Cone, i)
 		for _, n := range sl.compiled.Tasks[i].Nodes {
 			id, ok := nodeAt(g, n.Address)
 			if !ok {
 				return false
 			}
-			sl.settled[id] = executor.Settled{Attempt: journal.Attempt{Key: n.Attempt, Ordinal: n.Ordinal}, Inherited: n.Inherited}
 			sl.ids = append(sl.ids, id)
-		}
-	}
-	for _, i := range reach.Cone {
-		inside[i] = true
-		for _, n := range sl.compiled.Tasks[i].Nodes {
-			id, ok := nodeAt(g, n.Address)
-			if !ok {
-				return false
+			if cone {
+				decided[id] = true
+			} else {
+				sl.settled[id] = executor.Settled{Attempt: journal.Attempt{Key: n.Attempt, Ordinal: n.Ordinal}, Inherited: n.Inherited}
 			}
-			decided[id] = true
-			sl.ids = append(sl.ids, id)
 		}
 	}
 	slices.Sort(sl.ids)
@@ -359,8 +353,8 @@ func (s *session) accountBeyond(b *executor.Builder) error {
 // errUnsound says that a slice was not enough.
 var errUnsound = fmt.Errorf("the whole campaign has to be looked at")
 
-// compilable reports whether the text of a campaign file can be taken apart by blocks without changing what it means.
-func compilable(text []byte) bool { return !bytes.Contains(text, []byte("ufbuild:ignore")) }
+// isPlain reports whether the text of a campaign file can be taken apart by blocks without changing what it means.
+func isPlain(text []byte) bool { return !bytes.Contains(text, []byte("ufbuild:ignore")) }
 
 // accountsFor reports whether the rest of the campaign stands although a build of the slice saw this: what changed while it ran is
 // of the slice alone.

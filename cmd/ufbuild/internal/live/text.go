@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // plain makes a line of a task's output harmless and fit for a row: tabs are blanks, no blanks around it.
@@ -22,7 +23,7 @@ func cut(s string, w int) string {
 	}
 	n := 0
 	for i, r := range s {
-		if n += ui.Cells(r); n > w-1 {
+		if n += lang.Cells(r); n > w-1 {
 			return s[:i] + "…"
 		}
 	}

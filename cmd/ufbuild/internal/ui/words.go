@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-
-	eastasian "golang.org/x/text/width"
 
 	"github.com/ufbuild/ufbuild/executor/event"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // maxPadded is the widest cell that the others of its column are padded to: one long message must not push what
@@ -122,24 +120,9 @@ func Wrap(text string, width int) []string {
 func Columns(s string) int {
 	n := 0
 	for _, r := range s {
-		n += Cells(r)
+		n += lang.Cells(r)
 	}
 	return n
-}
-
-// Cells is how many cells of a terminal a character takes.
-func Cells(r rune) int {
-	if r < 0x7F {
-		return 1
-	}
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch eastasian.LookupRune(r).Kind() {
-	case eastasian.EastAsianWide, eastasian.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }
 
 // visible counts the cells of a text without what Style puts around it.
