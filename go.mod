@@ -32,15 +32,16 @@ require (
 )
 
 require (
+	cloud.google.com/go/longrunning v0.8.0 // the messages of an execution under way
 	github.com/bazelbuild/remote-apis v0.0.0-20260331222004-becdd8f9ff81 // the messages and services of the Remote Execution API; not remote-apis-sdks, which executes again by itself
 	github.com/klauspost/compress v1.20.4 // zstd in pure Go, for blobs on the wire
 	google.golang.org/genproto/googleapis/bytestream v0.0.0-20260526163538-3dc84a4a5aaa // the service that large blobs travel by
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // the message that says how a call ended
 	google.golang.org/grpc v1.85.0 // what the Remote Execution API is spoken over
 	google.golang.org/protobuf v1.36.12 // its messages, encoded deterministically
 )
 
 require (
-	cloud.google.com/go/longrunning v0.8.0 // indirect
 	github.com/apparentlymart/go-textseg/v17 v17.0.1 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
@@ -53,5 +54,4 @@ require (
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260817212433-ac3dfec99bb1 // indirect
-	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 )
