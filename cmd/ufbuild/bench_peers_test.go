@@ -38,7 +38,7 @@ var peerOutputs = []string{"nout", bazelLinks + "bin/nout"}
 var peers = []peer{
 	{name: "ninja", write: func(a *arena) {
 		var b strings.Builder
-		b.WriteString("rule r\n  command = sh -c 'cat $in | head -c 1024 > $out'\n")
+		b.WriteString("rule r\n  command = cat $in | head -c 1024 > $out\n") // ninja gives it to sh itself
 		for i := range a.n {
 			fmt.Fprintf(&b, "build nout/%d.txt: r src/%d.txt %s\n", i, i, strings.Join(a.outputsOf(i), " "))
 		}
