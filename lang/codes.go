@@ -12,7 +12,7 @@ type CodeDoc struct {
 	Code        string
 	Title       string   // what is wrong, a few words
 	Severity    Severity // what it is unless -W error
-	Explanation string   // plain English: lines of at most 80 columns, blank lines between paragraphs
+	Explanation string   // plain English: lines of at most 120 columns, blank lines between paragraphs
 	Bad         string   // a campaign that has the problem; "" only where Where is "bug"
 	Good        string   // the same campaign without it
 	Command     string   // a line of shell that shows the problem of Bad

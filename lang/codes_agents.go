@@ -250,8 +250,9 @@ task "coverage" {
 		Code: "UF7103", Title: "Script not found",
 		Explanation: `
 A command, or that of an agent, names a program or a script below the campaign directory, and there is no such
-file; or its first element is a whole line with blanks, as no program is called: a line is run by ["sh", "-c", "…"]. Nothing is reported of a task that works in the project itself (mode = "inplace") or that inherits a tree:
-there another task may have made the file by then.`,
+file; or its first element is a whole line with blanks, as no program is called: a line is run by
+["sh", "-c", "…"]. Nothing is reported of a task that works in the project itself (mode = "inplace") or that inherits
+a tree: there another task may have made the file by then.`,
 		Bad: `
 task "count" {
   command = ["sh", "scripts/count.sh"]

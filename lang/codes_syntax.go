@@ -112,8 +112,8 @@ task "greet" {
 		Code: "UF1102", Title: "Unknown block",
 		Explanation: `
 There is no block of that type here. At top level there are campaign, variable, preset, locals, agent,
-profile, pool, reference, contract, group and task. module, import, moved, function and provider are reserved
-for later.`,
+profile, pool, remote, reference, contract, group and task. import, module, moved, function and provider are
+reserved for later.`,
 		Bad: `
 tsk "greet" {
   command = ["echo", "hello"]
@@ -337,7 +337,7 @@ task "greet" {
 		Code: "UF1206", Title: "Reserved name",
 		Explanation: `
 all, self, item, each, matrix and loop have a meaning of their own in expressions, such as task.x.all for
-every instance, so nothing may be called that.`,
+every instance, so nothing may be called that. Nor is a remote called local: that stands for this machine.`,
 		Bad: `
 task "all" {
   command = ["echo", "hello"]

@@ -1,12 +1,14 @@
 package lang
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -84,6 +86,9 @@ func TestEveryCodePageIsComplete(t *testing.T) {
 		require.NotEmpty(t, c.Title, c.Code)
 		require.NotRegexp(t, `\.$`, c.Title, c.Code)
 		require.Regexp(t, `[.:]$`, c.Explanation, c.Code)
+		for line := range strings.Lines(c.Explanation) {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 121, "%s: %s", c.Code, line)
+		}
 		require.Contains(t, []string{"lang", "graph", "cmd", "build", "bug"}, c.Where, c.Code)
 		require.Regexp(t, `(^| )ufbuild (check|build|plan)`, c.Command, c.Code)
 		require.Contains(t, []Severity{Error, Warning}, c.Severity, c.Code)
@@ -98,6 +103,29 @@ func TestEveryCodePageIsComplete(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(codes), codes)
 	require.Equal(t, len(codes), len(slices.Compact(codes)))
+}
+
+// TestCodePagesListWhatThereIs wants the lists that pages spell out to be those that the checker goes by.
+func TestCodePagesListWhatThereIs(t *testing.T) {
+	var blocks []string
+	for _, b := range rootSchema.Blocks {
+		blocks = append(blocks, b.Name)
+	}
+	for code, names := range map[string][]string{
+		"UF1102": append(blocks, futureBlocks...),
+		"UF1206": slices.Collect(maps.Keys(reservedNames)),
+		"UF2001": append(append(slices.Clone(declaredRoots), instanceRoots...), "vars"),
+		"UF6101": contractKinds,
+		"UF7001": adapters,
+		"UF7008": remoteEngines,
+		"UF9101": settable,
+	} {
+		page, ok := Explain(code)
+		require.True(t, ok, code)
+		for _, name := range names {
+			require.Regexp(t, `\b`+regexp.QuoteMeta(name)+`\b`, page.Explanation, code)
+		}
+	}
 }
 
 func TestExplain(t *testing.T) {
