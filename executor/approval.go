@@ -75,7 +75,6 @@ func (s *scheduler) takeAwaiting(ctx context.Context, id graph.NodeID) {
 	n.result.Ordinal = n.decision.Attempt.Ordinal
 	n.result.Message = "waits for approval; look and decide with: ufbuild approve " + n.result.Address.String()
 	if s.plan {
-		n.result.Cause = n.result.Address
 		s.done(ctx, id, Awaiting)
 		return
 	}

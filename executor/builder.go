@@ -34,6 +34,7 @@ type Builder struct {
 	SpentOf  map[string]budget.Spending                        // by earlier builds, by group, of those with a ceiling of their own
 	SpentAt  map[lang.Address]budget.Spending                  // by earlier builds, by attempts of tasks with a ceiling of their own, since each was fresh
 	SpentBy  []string                                          // their ids
+	Funded   bool                                              // of a plan: it says what Ceiling and the others keep from starting
 	Whole    bool                                              // all of the campaign is wanted: when it is fresh, the account is closed
 	Sourced  func(a lang.Address, files []source.File)         // is told of the source files of each node that was decided; nil: nobody is
 	Estimate func(a lang.Address, k cache.Key) ledger.Estimate // from history; nil: nothing is known

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -297,18 +298,75 @@ func (s *scheduler) pauseRest() {
 }
 
 func (s *scheduler) pauseWaiting(id graph.NodeID) {
-	n := s.nodes[id]
+	dep := s.heldBy(id)
+	if dep == nil {
+		panic("BUG: " + s.nodes[id].result.Address.String() + " waits for nothing that waits")
+	}
+	s.putBehind(id, dep)
+	s.set(id, dep.state)
+	s.open--
+}
+
+// skipStuck skips what a failure skips although it has to wait for something else, too, and reports whether there was any. Who
+// can go on without it wakes up.
+func (s *scheduler) skipStuck(ctx context.Context) bool {
+	found := false
+	for _, id := range s.order {
+		if s.nodes[id].state == Waiting && s.skipOrLeave(ctx, id) {
+			found = true
+		}
+	}
+	return found
+}
+
+// heldBy finds the dependency because of which a node does not go on before a person has done something: what lacks money
+// comes before what a person is asked about. Builds and plans both ask here, so that they count alike; nil: there is none.
+func (s *scheduler) heldBy(id graph.NodeID) *nodeState {
+	var asked *nodeState
 	for _, e := range s.graph.Deps(id) {
 		dep := s.nodes[e.To]
-		if dep.state != Paused && dep.state != Awaiting {
-			continue
+		switch {
+		case e.Kind == graph.Validation:
+		case dep.state == Paused:
+			return dep
+		case dep.state == Awaiting && asked == nil:
+			asked = dep
 		}
-		n.result.Message = "waits for " + dep.result.Address.String()
-		s.set(id, dep.state)
-		s.open--
-		return
 	}
-	panic("BUG: " + n.result.Address.String() + " waits for nothing that waits")
+	return asked
+}
+
+// putBehind says of a node which other one holds it back.
+func (s *scheduler) putBehind(id graph.NodeID, dep *nodeState) {
+	r := &s.nodes[id].result
+	r.Cause, r.Through = dep.result.root(), nil
+	r.Message = "waits for " + r.Cause.String()
+	if r.Cause != dep.result.Address {
+		r.Through = &dep.result.Address
+		r.Message += ", through " + r.Through.String()
+	}
+	if bound := s.boundOf(id); bound != "" {
+		r.Message += "; " + bound
+	}
+}
+
+// openAs is the state of a node that a plan does not decide, since others come first.
+func (s *scheduler) openAs(id graph.NodeID) State {
+	if dep := s.heldBy(id); dep != nil {
+		return dep.state
+	}
+	return Unknown
+}
+
+// pausedAtOnce says of a stale node of a plan that a build could not pay for it, and reports whether that is so. What builds
+// spend is never given back, so nothing that runs before it changes that.
+func (s *scheduler) pausedAtOnce(id graph.NodeID) bool {
+	if !s.b.Funded {
+		return false
+	}
+	why := s.short(id)
+	s.nodes[id].result.Message, s.nodes[id].result.Unpaid = why, why != ""
+	return why != ""
 }
 
 // whyQueued says what keeps a queued node from starting.

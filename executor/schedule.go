@@ -100,7 +100,7 @@ func newScheduler(b *Builder, plan bool) *scheduler {
 		begun:   b.Now(),
 	}
 	s.admit.way = s.wayOf
-	if !plan {
+	if !plan || b.Funded {
 		s.fund()
 	}
 	return s
@@ -162,6 +162,9 @@ func (s *scheduler) loop(ctx context.Context) {
 			return
 		}
 		if s.idle() {
+			if s.skipStuck(ctx) {
+				continue
+			}
 			s.giveUp()
 			return
 		}
@@ -210,15 +213,10 @@ func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
 		s.cancel(id)
 		return
 	}
-	if cause, out := s.leftOutBy(id); out {
-		s.leaveOut(ctx, id, cause)
+	if s.skipOrLeave(ctx, id) {
 		return
 	}
-	if cause, withheld, skip := s.skipCause(id); skip {
-		s.skip(ctx, id, cause, withheld)
-		return
-	}
-	if s.waitUnknown(ctx, id) {
+	if s.waitOthers(ctx, id) {
 		return
 	}
 	if s.graph.Node(id).Template {
@@ -228,18 +226,35 @@ func (s *scheduler) ready(ctx context.Context, id graph.NodeID) {
 	s.ask(id)
 }
 
-// waitUnknown ends a node that cannot be decided until a dependency has run, and reports whether it is one. What is
-// known of it without that dependency a worker looks up first.
-func (s *scheduler) waitUnknown(ctx context.Context, id graph.NodeID) bool {
-	cause, through, unknown := s.unknownCause(id)
-	if !unknown {
-		return false
+// skipOrLeave ends a node that nothing will run for since one that it needs failed, was skipped or is left out, and reports
+// whether it is one.
+func (s *scheduler) skipOrLeave(ctx context.Context, id graph.NodeID) bool {
+	if cause, out := s.leftOutBy(id); out {
+		s.leaveOut(ctx, id, cause)
+		return true
 	}
+	if cause, withheld, skip := s.skipCause(id); skip {
+		s.skip(ctx, id, cause, withheld)
+		return true
+	}
+	return false
+}
+
+// waitOthers ends a node that cannot be decided until a dependency has run, or a person has done something, and reports
+// whether it is one. What is known of it without that dependency a worker looks up first.
+func (s *scheduler) waitOthers(ctx context.Context, id graph.NodeID) bool {
 	n := s.nodes[id]
-	n.result.Cause, n.result.Through = cause, through
-	n.result.Message = s.boundOf(id)
+	if dep := s.heldBy(id); dep != nil {
+		s.putBehind(id, dep)
+	} else {
+		cause, through, unknown := s.unknownCause(id)
+		if !unknown {
+			return false
+		}
+		n.result.Cause, n.result.Through, n.result.Message = cause, through, s.boundOf(id)
+	}
 	if s.graph.Node(id).Instance == nil {
-		s.done(ctx, id, Unknown)
+		s.done(ctx, id, s.openAs(id))
 		return true
 	}
 	s.set(id, Deciding)
@@ -297,7 +312,7 @@ func (s *scheduler) unknownCause(id graph.NodeID) (cause lang.Address, through *
 			continue
 		}
 		switch dep.state {
-		case WouldRun, Awaiting:
+		case WouldRun:
 			return dep.result.Address, nil, true
 		case Unknown:
 			return dep.result.Cause, &dep.result.Address, true
@@ -373,7 +388,7 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	case Unjudged:
 		s.takeUnjudged(ctx, m.id)
 	case Waits:
-		s.done(ctx, m.id, Unknown)
+		s.done(ctx, m.id, s.openAs(m.id))
 	case Asked:
 		s.takeAwaiting(ctx, m.id)
 	case Broken:
@@ -448,6 +463,8 @@ func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 	case s.plan && n.result.Reason.Kind == NotStoredYet: // a build stores it, and then it is judged
 		n.result.Message, n.result.Cause = "until it is stored", n.result.Address
 		s.done(ctx, id, Unknown)
+	case s.plan && s.pausedAtOnce(id):
+		s.done(ctx, id, Paused)
 	case s.plan:
 		s.done(ctx, id, WouldRun)
 	case s.halted != "":
@@ -540,10 +557,8 @@ func (s *scheduler) tellDone(id graph.NodeID, to State) {
 // until names the node that has to run before what a node leaves is known; zero when it is known.
 func (s *scheduler) until(id graph.NodeID) lang.Address {
 	switch n := s.nodes[id]; n.state {
-	case WouldRun, Awaiting:
-		return n.result.Address
-	case Unknown:
-		return n.result.Cause
+	case WouldRun, Unknown, Awaiting, Paused:
+		return n.result.root()
 	}
 	return lang.Address{}
 }

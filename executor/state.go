@@ -51,7 +51,7 @@ func (s State) Final() bool { return s >= IsFresh }
 var legal = map[State][]State{
 	Unwanted: {Waiting},
 	Waiting:  {Deciding, Skipped, Cancelled, Unknown, Paused, Awaiting},
-	Deciding: {Waiting, IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded, Awaiting},
+	Deciding: {Waiting, IsFresh, Queued, Skipped, Failed, WouldRun, Unknown, Cancelled, Expanded, Paused, Awaiting},
 	Queued:   {Running, Cancelled, Paused},
 	Running:  {Waiting, Ran, IsFresh, Failed, Cancelled, Resting, Deciding, Queued, Paused, Awaiting},
 	Resting:  {Queued, Cancelled, Paused},
@@ -104,8 +104,8 @@ type NodeResult struct {
 	Ordinal   int           // of the attempt that it reads, or that failed
 	Outcome   cache.Outcome // of the attempt made in this build
 	Message   string        // for people: why it failed or was skipped
-	Cause     lang.Address  // Skipped: the root failure; Unknown: the stale node it waits for
-	Through   *lang.Address // Unknown: the dependency through which it waits for Cause; nil when it is Cause
+	Cause     lang.Address  // Skipped: the root failure; Unknown, Paused, Awaiting: the node it waits for, zero for a root of these
+	Through   *lang.Address // the dependency through which it waits for Cause; nil when it is Cause
 	Withheld  bool          // Skipped because of when = false
 	Unpaid    bool          // Paused because a ceiling is reached, so that only a higher one lets another build go on
 	World     bool          // Failed because of this machine: nothing was begun, or what it left is kept and not stored yet
@@ -118,6 +118,14 @@ type NodeResult struct {
 	Warnings  []string
 	Duration  time.Duration // of the attempts made in this build
 	Diags     lang.Diagnostics
+}
+
+// root is the node at the end of what a node waits for: itself when it waits for none.
+func (r *NodeResult) root() lang.Address {
+	if r.Cause == (lang.Address{}) {
+		return r.Address
+	}
+	return r.Cause
 }
 
 // set is the only place where a node's state changes.

@@ -112,6 +112,11 @@ func (s *session) keepTimes() error {
 func (s *session) fund(b *executor.Builder, f buildFlags) error {
 	b.Whole = f.stamp && len(f.targets) == 0
 	s.limit(f.budget)
+	return s.fundBy(b)
+}
+
+// fundBy is fund with the ceilings that the session knows.
+func (s *session) fundBy(b *executor.Builder) error {
 	b.Ceiling = s.campaign.Budget
 	if !s.hasCeilings() {
 		return nil

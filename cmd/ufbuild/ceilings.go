@@ -161,7 +161,7 @@ func (s *session) budgets(plan *executor.Summary) ([]budgetReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := s.stale(plan, s.estimates(entries))
+	st := s.demanded(plan, s.estimates(entries))
 	var out []budgetReport
 	add := func(name string, b lang.Budget, spent budget.Spending, stale demand) {
 		if b != (lang.Budget{}) {
@@ -188,7 +188,7 @@ func (s *session) spentTasks(plan *executor.Summary, at map[lang.Address]budget.
 	for i := range plan.Nodes {
 		r := plan.Nodes[i]
 		id, ok := s.graph.Find(r.Address)
-		if !ok || r.State != executor.WouldRun {
+		if !ok || !stale(r) {
 			continue
 		}
 		b, spent := ownBudget(s.graph.Node(id)), at[r.Address]
@@ -224,8 +224,13 @@ type demands struct {
 	of  map[string]demand
 }
 
-// stale adds up what the prompts of a plan that would run are likely to take.
-func (s *session) stale(plan *executor.Summary, estimate func(lang.Address, cache.Key) ledger.Estimate) demands {
+// stale reports whether a node of a plan runs as soon as there is money for it.
+func stale(r *executor.NodeResult) bool {
+	return r.State == executor.WouldRun || r.State == executor.Paused && r.Cause == lang.Address{}
+}
+
+// demanded adds up what the stale prompts of a plan are likely to take.
+func (s *session) demanded(plan *executor.Summary, estimate func(lang.Address, cache.Key) ledger.Estimate) demands {
 	d := demands{of: map[string]demand{}}
 	if plan == nil {
 		return d
@@ -233,7 +238,7 @@ func (s *session) stale(plan *executor.Summary, estimate func(lang.Address, cach
 	for i := range plan.Nodes {
 		r := plan.Nodes[i]
 		task, ok := s.campaign.Task(r.Address.Task)
-		if !ok || task.Kind != lang.Prompt || r.State != executor.WouldRun {
+		if !ok || task.Kind != lang.Prompt || !stale(r) {
 			continue
 		}
 		e := estimate(r.Address, r.Key)

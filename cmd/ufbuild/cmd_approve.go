@@ -130,7 +130,7 @@ func (s *session) awaiting(target string, f approveFlags) (lang.Address, cache.A
 		if !ok || len(ids) != 1 || id != ids[0] {
 			continue
 		}
-		asked := r.State == executor.Awaiting || f.denied && r.State == executor.IsFresh || !f.denied && r.Reason.Kind == executor.FailsContract
+		asked := r.State == executor.Awaiting && r.Cause == lang.Address{} || f.denied && r.State == executor.IsFresh || !f.denied && r.Reason.Kind == executor.FailsContract
 		inst, ok := s.instance(r.Address)
 		if !ok || !asked || len(executor.NeedApproval(inst.Outputs)) == 0 {
 			break

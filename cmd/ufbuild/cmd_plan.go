@@ -81,7 +81,7 @@ func (a *app) runPlanIn(s *session, sel selection, r remoteFlags, detailed bool,
 	if err := s.reachRemote(&r, "", use); err != nil {
 		return err
 	}
-	sum, err := s.planAimed(sel)
+	sum, err := s.planAs(sel, true)
 	if err != nil {
 		return err
 	}
@@ -139,13 +139,22 @@ func (s *session) plan(ids []graph.NodeID) (executor.Summary, error) {
 }
 
 // planAimed decides what a build of a selection would decide, without writing.
-func (s *session) planAimed(sel selection) (executor.Summary, error) {
+func (s *session) planAimed(sel selection) (executor.Summary, error) { return s.planAs(sel, false) }
+
+// planAs is planAimed; a funded plan tells what no money is left for from what is stale.
+func (s *session) planAs(sel selection, funded bool) (executor.Summary, error) {
 	d := s.decider()
 	if s.shared != nil && s.held == nil { // one that writes would take what it finds
 		d.Shared = s.shared
 	}
 	b := &executor.Builder{Decider: d, Graph: s.base, Sink: event.Discard, Jobs: 1, After: time.After}
 	s.equip(b)
+	if funded {
+		b.Funded = true
+		if err := s.fundBy(b); err != nil {
+			return executor.Summary{}, err
+		}
+	}
 	sum, err := b.Plan(s.app.context(), s.aim(b, sel))
 	if err == nil && sum.Unsound != nil {
 		err = errUnsound
@@ -189,7 +198,9 @@ func (a *app) printPlan(s *session, sum *executor.Summary) error {
 		if err != nil {
 			return err
 		}
-		total.add(&p)
+		if r.State != executor.Paused {
+			total.add(&p)
+		}
 		rows = append(rows, []string{paintState(style, r.State), r.Address.String(), stateWords(r) + s.whereWords(r), p.words()})
 	}
 	if err := a.outTerm.Table(a.out, nil, rows); err != nil {

@@ -91,7 +91,7 @@ func (a *app) rechecked(sum *executor.Summary, asked map[lang.Address]bool) erro
 			continue
 		}
 		nodes = append(nodes, reportNode(r))
-		if r.State != executor.IsFresh && r.State != executor.Awaiting {
+		if r.State != executor.IsFresh && (r.State != executor.Awaiting || r.Cause != lang.Address{}) {
 			code = exitFailed
 		}
 		rows = append(rows, []string{paintState(a.outTerm.Style(), r.State), r.Address.String(), stateWords(r)})

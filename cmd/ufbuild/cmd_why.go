@@ -120,6 +120,8 @@ func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult
 		words = r.Reason.String() // in full: a table has no room, this has
 	case executor.Unknown:
 		words = unknownWords(r)
+	case executor.Paused, executor.Awaiting:
+		words = heldWords(r)
 	}
 	if words != "" {
 		fmt.Fprintf(a.out, ": %s", words)

@@ -30,7 +30,7 @@ type pricing struct {
 
 // of returns the price of a node that may run.
 func (p *pricing) of(r *executor.NodeResult) (price, error) {
-	if r.State != executor.WouldRun && r.State != executor.Unknown {
+	if r.State != executor.WouldRun && r.State != executor.Unknown && r.State != executor.Paused {
 		return price{}, nil
 	}
 	var out price

@@ -19,8 +19,8 @@ type nodeReport struct {
 	State      string           `json:"state"`
 	Reason     *executor.Reason `json:"reason,omitempty"`
 	ReasonText string           `json:"reason_text,omitempty"`
-	Until      string           `json:"until,omitempty"`   // unknown: the node that has to run first
-	Through    string           `json:"through,omitempty"` // unknown: the dependency through which it waits for that
+	Until      string           `json:"until,omitempty"`   // unknown, paused, waiting: the node that has to run, be paid or be approved first
+	Through    string           `json:"through,omitempty"` // the dependency through which it waits for that
 	Because    string           `json:"because,omitempty"`
 	Key        string           `json:"key,omitempty"`
 	Ordinal    int              `json:"ordinal,omitempty"`
@@ -48,7 +48,7 @@ func reportNode(r *executor.NodeResult) nodeReport {
 	}
 	switch {
 	case r.Cause == (lang.Address{}):
-	case r.State == executor.Unknown:
+	case r.State == executor.Unknown, r.State == executor.Paused, r.State == executor.Awaiting:
 		n.Until = r.Cause.String()
 		if r.Through != nil {
 			n.Through = r.Through.String()
@@ -84,7 +84,9 @@ func stateWords(r *executor.NodeResult) string {
 		return shorten(r.Reason.String())
 	case executor.Unknown:
 		return shorten(unknownWords(r))
-	case executor.Skipped, executor.Failed, executor.Cancelled, executor.Paused, executor.Awaiting:
+	case executor.Paused, executor.Awaiting:
+		return shorten(heldWords(r))
+	case executor.Skipped, executor.Failed, executor.Cancelled:
 		first, _, _ := strings.Cut(r.Message, "\n")
 		return event.Plain(first)
 	case executor.IsFresh:
@@ -110,6 +112,15 @@ func unknownWords(r *executor.NodeResult) string {
 		words += "; " + r.Reason.String()
 	}
 	return words
+}
+
+// heldWords says what a person has to do before the node goes on, and what speaks for a run.
+func heldWords(r *executor.NodeResult) string {
+	first, _, _ := strings.Cut(r.Message, "\n")
+	if !r.Reason.IsZero() {
+		first += "; " + r.Reason.String()
+	}
+	return event.Plain(first)
 }
 
 func freshWords(r *executor.NodeResult) string {

@@ -5,12 +5,12 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/pause"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // pauses is where pauses of accounts are kept across builds.
@@ -56,7 +56,7 @@ func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 		if r.State != executor.Paused {
 			continue
 		}
-		if strings.HasPrefix(r.Message, "waits for ") {
+		if r.Cause != (lang.Address{}) {
 			behind++
 			continue
 		}
@@ -78,7 +78,7 @@ func printPaused(w io.Writer, style ui.Style, sum *executor.Summary) {
 	}
 	for i := range sum.Nodes {
 		r := sum.Nodes[i]
-		if r.State == executor.Awaiting && r.Ordinal > 0 {
+		if r.State == executor.Awaiting && r.Cause == (lang.Address{}) {
 			fmt.Fprintf(w, "\n%s %s: %s\n", style.Warn("waiting"), style.Bold(r.Address.String()), r.Message)
 		}
 	}

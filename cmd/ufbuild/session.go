@@ -282,7 +282,7 @@ func (s *session) lookup(name string) ([]graph.NodeID, error) {
 	}
 	var ids []graph.NodeID
 	for _, r := range sum.Nodes {
-		if r.State == executor.WouldRun || r.State == executor.Unknown {
+		if r.State == executor.WouldRun || r.State == executor.Unknown || r.State == executor.Awaiting && r.Cause != (lang.Address{}) {
 			if id, ok := s.graph.Find(r.Address); ok {
 				ids = append(ids, id)
 			}
