@@ -36,6 +36,14 @@ func (f *Files) Glob(globs, excludes []string) ([]File, error) {
 	}
 	var paths []string
 	for _, g := range globs {
+		if len(excludes) == 0 && !wild(g) { // the look at it says what there is to match
+			name, err := literal(g)
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, name)
+			continue
+		}
 		found, err := f.match(g)
 		if err != nil {
 			return nil, err
@@ -150,10 +158,10 @@ func wild(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 
 // match returns the paths that one glob matches, in any order.
 func (f *Files) match(glob string) ([]string, error) {
-	glob = strings.TrimPrefix(glob, "./")
 	if !wild(glob) {
 		return f.matchLiteral(glob)
 	}
+	glob = strings.TrimPrefix(glob, "./")
 	w := walk{files: f, glob: glob, parts: strings.Split(glob, "/")}
 	base := 0
 	for base < len(w.parts)-1 && !wild(w.parts[base]) {
@@ -179,13 +187,23 @@ func pruneable(glob string) bool {
 	return !strings.Contains(glob, "**") && !strings.ContainsAny(glob, `{\`)
 }
 
-// matchLiteral matches a path without wildcards.
-func (f *Files) matchLiteral(name string) ([]string, error) {
+// literal returns the path that a glob without wildcards matches, if it is there.
+func literal(glob string) (string, error) {
+	name := strings.TrimPrefix(glob, "./")
 	if err := cache.CleanPath(name); err != nil {
-		return nil, fmt.Errorf("match %q: %w", name, err)
+		return "", fmt.Errorf("match %q: %w", name, err)
+	}
+	return name, nil
+}
+
+// matchLiteral matches a path without wildcards.
+func (f *Files) matchLiteral(glob string) ([]string, error) {
+	name, err := literal(glob)
+	if err != nil {
+		return nil, err
 	}
 	var st unix.Stat_t
-	err := unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	err = unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
 		f.observe(name, false, absent)

@@ -54,13 +54,13 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b 
 
 // hash reads the file at path and returns what is known of it then.
 func (f *Files) hash(path string) (*entry, error) {
-	file, err := f.openBeneath(path, unix.O_RDONLY)
+	fd, err := f.openAt(path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer unix.Close(fd)
 	for range readTries {
-		e, err := f.hashOpen(file, path)
+		e, err := f.hashOpen(fd, path)
 		if e != nil || err != nil {
 			return e, err
 		}
@@ -69,9 +69,8 @@ func (f *Files) hash(path string) (*entry, error) {
 }
 
 // hashOpen reads an open file once. It returns nil when the file changed meanwhile.
-func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
+func (f *Files) hashOpen(fd int, path string) (*entry, error) {
 	e := &entry{at: coarseNow()}
-	fd := int(file.Fd())
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, pathError("read", path, err)
@@ -80,7 +79,7 @@ func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
 		return nil, kindError(path, st.Mode)
 	}
 	e.sig = stamp.SignatureOf(&st)
-	d, err := readDigest(file, st.Size)
+	d, err := readDigest(fd, st.Size)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, nil
 	}
@@ -98,21 +97,15 @@ func (f *Files) hashOpen(file *os.File, path string) (*entry, error) {
 }
 
 // readDigest hashes an open file from its beginning. A large one that ends early is io.ErrUnexpectedEOF.
-func readDigest(file *os.File, size int64) (digest.Digest, error) {
+func readDigest(fd int, size int64) (digest.Digest, error) {
 	if size >= digest.PartsFrom {
-		return digest.FromReaderAt(file, size)
+		return digest.FromReaderAt(descriptor(fd), size)
 	}
-	fd := int(file.Fd())
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	if size < int64(len(*buf)) {
-		n, err := ReadFull(fd, *buf, 0)
-		if err != nil {
-			return digest.Digest{}, err
-		}
-		if n < len(*buf) {
-			return digest.Of((*buf)[:n]), nil
-		}
+		n, err := readSized(fd, (*buf)[:size+1])
+		return digest.Of((*buf)[:n]), err
 	}
 	h := digest.NewHasher()
 	for off := int64(0); ; {
@@ -148,6 +141,28 @@ func ReadFull(fd int, buf []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// readSized reads a file that is one byte shorter than the buffer, as stat says, and returns how many bytes it has: as many as fit
+// where it has grown.
+func readSized(fd int, buf []byte) (int, error) {
+	if n, err := unix.Pread(fd, buf, 0); err == nil && n == len(buf)-1 {
+		return n, nil // and that is the end: the byte after it was asked for too
+	}
+	return ReadFull(fd, buf, 0)
+}
+
+// descriptor is an open file that is read at offsets. One of package os asks the kernel twice more before it is read, since it is
+// offered to the poller.
+type descriptor int
+
+// ReadAt implements [io.ReaderAt].
+func (d descriptor) ReadAt(b []byte, off int64) (int, error) {
+	n, err := ReadFull(int(d), b, off)
+	if err == nil && n < len(b) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 // Reader opens the file at path for whoever copies its bytes, and closes it. It is opened beneath the root, never
 // through a link that leaves it, and never blocks on a pipe, of which it yields nothing.
 func (f *Files) Reader(path string) (io.ReadCloser, error) {
@@ -159,11 +174,20 @@ func (f *Files) Reader(path string) (io.ReadCloser, error) {
 
 // openBeneath opens path with links followed as long as they stay below the root.
 func (f *Files) openBeneath(path string, flags int) (*os.File, error) {
+	fd, err := f.openAt(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openAt is openBeneath for whoever reads by the descriptor and closes it.
+func (f *Files) openAt(path string, flags int) (int, error) {
 	dir, rest := f.dirFD, path
 	if lead := f.lead(path); lead != "" {
 		fd, err := unix.Openat(dir, lead, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return nil, pathError("read", path, err)
+			return -1, pathError("read", path, err)
 		}
 		defer unix.Close(fd)
 		dir, rest = fd, strings.TrimPrefix(path[len(lead):], "/")
@@ -181,11 +205,11 @@ func (f *Files) openBeneath(path string, flags int) (*os.File, error) {
 	}
 	switch {
 	case errors.Is(err, unix.EXDEV):
-		return nil, leaveError(path, "")
+		return -1, leaveError(path, "")
 	case err != nil:
-		return nil, pathError("read", path, err)
+		return -1, pathError("read", path, err)
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return fd, nil
 }
 
 // lead returns the allowed way out of the root that path goes through, or "".
@@ -214,7 +238,7 @@ func (f *Files) link(name string, follow following) (File, error) {
 		return link, nil
 	}
 	// The signature of the file behind the link is what the cache goes by.
-	h, err := f.openBeneath(name, unix.O_PATH)
+	fd, err := f.openAt(name, unix.O_PATH)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP):
 		f.observe(name, true, absent)
@@ -222,9 +246,9 @@ func (f *Files) link(name string, follow following) (File, error) {
 	case err != nil:
 		return File{}, err
 	}
-	defer h.Close()
+	defer unix.Close(fd)
 	var st unix.Stat_t
-	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
+	if err := unix.Fstat(fd, &st); err != nil {
 		return File{}, pathError("read", name, err)
 	}
 	f.observe(name, true, stamp.SignatureOf(&st))

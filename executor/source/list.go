@@ -33,15 +33,15 @@ func (f *Files) list(dir string) ([]dirName, error) {
 	if dir == "" {
 		dir = "."
 	}
-	h, err := f.openBeneath(dir, unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := f.openAt(dir, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		f.observe(dir, true, absent)
 		return nil, err
 	}
-	defer h.Close()
+	defer unix.Close(fd)
 	now := coarseNow()
 	var st unix.Stat_t
-	if err := unix.Fstat(int(h.Fd()), &st); err != nil {
+	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, pathError("read directory", dir, err)
 	}
 	sig := stamp.SignatureOf(&st)
