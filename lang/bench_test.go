@@ -88,3 +88,28 @@ func BenchmarkUnknownNames(b *testing.B) {
 		b.ReportMetric(many/few, "growth")
 	}
 }
+
+// BenchmarkRender renders every task of a campaign that is kept as trees, and of one that was loaded as a stream. It reports the time
+// and the allocations of one task.
+func BenchmarkRender(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			c, ds := Load(Options{Dir: layeredDir(b, n)})
+			require.Empty(b, ds)
+			results := wroteAll{}
+			for i := 0; b.Loop(); i++ {
+				r, ds := c.Render(c.Tasks[i%n].Instances[0], results)
+				if len(ds) > 0 || len(r.Argv) != 3 {
+					b.Fatal(ds)
+				}
+			}
+		})
+	}
+}
+
+// wroteAll are the results of tasks that have all written their output.
+type wroteAll struct{}
+
+func (wroteAll) Result(Address) (Result, bool) {
+	return Result{OK: true, Status: "ok", Outputs: map[string]OutputResult{"out": {Exists: true, Digest: "blake3:0"}}}, true
+}

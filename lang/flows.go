@@ -1,9 +1,8 @@
 package lang
 
 import (
-	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,14 +13,7 @@ const tokenMark = "\u241f"
 // flows decides what flows into the instance, numbers the mounts by first use, and writes the
 // canonical spelling of every text.
 func (r *renderer) flows() {
-	candidates := r.candidates()
-	byMount := map[string]Flow{}
-	for _, f := range candidates {
-		if f.Mount != "" {
-			byMount[f.Mount] = f
-		}
-	}
-	c := newCanonicalizer(byMount)
+	c := newCanonicalizer(r.candidates())
 	for i := range r.out.Argv {
 		r.out.Argv[i].Canonical = c.text(r.out.Argv[i].Real)
 	}
@@ -30,28 +22,32 @@ func (r *renderer) flows() {
 	for i := range r.out.Env {
 		r.out.Env[i].Value.Canonical = c.text(r.out.Env[i].Value.Real)
 	}
-	r.orderFlows(candidates, byMount, c.order)
+	r.orderFlows(c)
 }
 
 // orderFlows lists first the flows whose mounts occur, in order of first use, then the others.
-func (r *renderer) orderFlows(candidates []Flow, byMount map[string]Flow, used []string) {
-	done := map[string]bool{}
-	for _, m := range used {
-		done[m] = true
-		r.out.Flows = append(r.out.Flows, byMount[m])
+func (r *renderer) orderFlows(c *canonicalizer) {
+	if len(c.flows) > 0 {
+		r.out.Flows = make([]Flow, 0, len(c.flows))
 	}
-	for _, f := range candidates {
-		if f.Mount != "" && done[f.Mount] {
+	for _, n := range c.order {
+		r.out.Flows = append(r.out.Flows, c.flows[n])
+	}
+	for i, f := range c.flows {
+		if f.Mount != "" && c.number[c.mounts[f.Mount]] > 0 {
 			continue
 		}
-		if f.Reference == "" && f.Output != "" && !r.exists(f) {
+		if f.Reference == "" && f.Output != "" && !r.exists(&c.flows[i]) {
 			continue // its path was never rendered and there are no bytes that could flow
 		}
 		r.out.Flows = append(r.out.Flows, f)
 	}
+	if len(r.out.Flows) == 0 {
+		r.out.Flows = nil
+	}
 }
 
-func (r *renderer) exists(f Flow) bool {
+func (r *renderer) exists(f *Flow) bool {
 	res, ok := r.values.results.Result(f.From)
 	return ok && res.Outputs[f.Output].Exists
 }
@@ -59,20 +55,26 @@ func (r *renderer) exists(f Flow) bool {
 // candidates lists everything that may flow: marked paths, all outputs of depends_on, inherited trees.
 // The order is that of Needs and of the outputs.
 func (r *renderer) candidates() []Flow {
-	var list []Flow
-	inherited := map[Address]bool{}
+	var inherited map[Address]bool
 	for _, a := range r.inst.Workspace.Inherit {
+		if inherited == nil {
+			inherited = map[Address]bool{}
+		}
 		inherited[a] = true
+	}
+	var list []Flow
+	if len(r.inst.Needs) > 0 {
+		list = make([]Flow, 0, len(r.inst.Needs))
 	}
 	for _, n := range r.inst.Needs {
 		if n.Kind != DataRef {
 			continue
 		}
 		for _, i := range r.concrete(n.On) {
-			list = append(list, r.flowsFrom(i, n.All, inherited[n.On])...)
+			list = r.appendFlows(list, i, n.All, inherited[n.On])
 		}
 	}
-	return append(list, r.referenceFlows()...)
+	return r.appendReferences(list)
 }
 
 // concrete returns the instances behind the address of a need.
@@ -89,16 +91,16 @@ func (r *renderer) concrete(a Address) []*Instance {
 	return nil
 }
 
-func (r *renderer) flowsFrom(i *Instance, all, inherit bool) []Flow {
-	var list []Flow
-	whole := r.marks[sourceMark{from: i.Address, path: true}]
+// appendFlows adds what may flow from an instance.
+func (r *renderer) appendFlows(list []Flow, i *Instance, all, inherit bool) []Flow {
+	whole := r.marks.has(sourceMark{from: i.Address, path: true})
 	if whole {
 		list = append(list, Flow{From: i.Address, Mount: instanceMount(i.Address)})
 	}
 	for n := range i.Outputs {
 		o := &i.Outputs[n]
 		f := Flow{From: i.Address, Output: o.Name, Inherit: inherit && o.Tree != nil}
-		if all || whole || r.marks[sourceMark{from: i.Address, output: o.Name, path: true}] {
+		if all || whole || r.marks.has(sourceMark{from: i.Address, output: o.Name, path: true}) {
 			f.Mount = outputMount(i.Address, o.Name)
 		}
 		if f.Mount != "" || f.Inherit {
@@ -108,10 +110,9 @@ func (r *renderer) flowsFrom(i *Instance, all, inherit bool) []Flow {
 	return list
 }
 
-func (r *renderer) referenceFlows() []Flow {
-	var list []Flow
+func (r *renderer) appendReferences(list []Flow) []Flow {
 	for _, ref := range r.ev.c.References {
-		if r.marks[sourceMark{reference: ref.Name, path: true}] {
+		if r.marks.has(sourceMark{reference: ref.Name, path: true}) {
 			list = append(list, Flow{Reference: ref.Name, Mount: referenceMount(ref)})
 		}
 	}
@@ -120,20 +121,30 @@ func (r *renderer) referenceFlows() []Flow {
 
 // canonicalizer replaces mounts by tokens numbered in order of first use.
 type canonicalizer struct {
-	mounts  map[string]Flow
-	lengths []int    // of mounts, longest first
-	order   []string // mounts met so far
-	index   map[string]int
+	flows   []Flow
+	mounts  map[string]int // the last flow with a mount
+	lengths []int          // of mounts, longest first
+	number  []int          // of the token of a flow; 0 while its mount was not met
+	order   []int          // the flows whose mounts were met
 }
 
-func newCanonicalizer(mounts map[string]Flow) *canonicalizer {
-	seen := map[int]bool{}
-	for m := range mounts {
-		seen[len(m)] = true
+func newCanonicalizer(flows []Flow) *canonicalizer {
+	c := &canonicalizer{flows: flows}
+	for i := range flows {
+		m := flows[i].Mount
+		if m == "" {
+			continue
+		}
+		if c.mounts == nil {
+			c.mounts, c.number = make(map[string]int, len(flows)), make([]int, len(flows))
+		}
+		c.mounts[m] = i
+		if !slices.Contains(c.lengths, len(m)) {
+			c.lengths = append(c.lengths, len(m))
+		}
 	}
-	lengths := slices.Sorted(maps.Keys(seen))
-	slices.Reverse(lengths)
-	return &canonicalizer{mounts: mounts, lengths: lengths, index: map[string]int{}}
+	slices.SortFunc(c.lengths, func(a, b int) int { return b - a })
+	return c
 }
 
 func (c *canonicalizer) text(s string) string {
@@ -141,44 +152,51 @@ func (c *canonicalizer) text(s string) string {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(len(s))
+	done := 0
 	for i := 0; i < len(s); {
-		if strings.HasPrefix(s[i:], tokenMark) {
+		switch {
+		case s[i] == tokenMark[0] && strings.HasPrefix(s[i:], tokenMark):
+			b.WriteString(s[done:i])
 			b.WriteString(tokenMark + tokenMark)
 			i += len(tokenMark)
+			done = i
 			continue
+		case s[i] == MountDir[0]:
+			if m, ok := c.mountAt(s[i:]); ok {
+				b.WriteString(s[done:i])
+				b.WriteString(tokenMark + "in" + strconv.Itoa(c.token(m)) + tokenMark)
+				i += len(c.flows[m].Mount)
+				done = i
+				continue
+			}
 		}
-		m := c.mountAt(s[i:])
-		if m == "" {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		fmt.Fprintf(&b, "%sin%d%s", tokenMark, c.number(m), tokenMark)
-		i += len(m)
+		i++
 	}
+	b.WriteString(s[done:])
 	return b.String()
 }
 
-// mountAt returns the longest mount that s starts with.
-func (c *canonicalizer) mountAt(s string) string {
+// mountAt returns the flow with the longest mount that s starts with.
+func (c *canonicalizer) mountAt(s string) (flow int, ok bool) {
 	if !strings.HasPrefix(s, MountDir) {
-		return ""
+		return 0, false
 	}
 	for _, n := range c.lengths {
 		if n <= len(s) {
-			if _, ok := c.mounts[s[:n]]; ok {
-				return s[:n]
+			if m, ok := c.mounts[s[:n]]; ok {
+				return m, true
 			}
 		}
 	}
-	return ""
+	return 0, false
 }
 
-func (c *canonicalizer) number(m string) int {
-	if n, ok := c.index[m]; ok {
-		return n
+// token is the number of the token of a flow.
+func (c *canonicalizer) token(flow int) int {
+	if c.number[flow] == 0 {
+		c.order = append(c.order, flow)
+		c.number[flow] = len(c.order)
 	}
-	c.order = append(c.order, m)
-	c.index[m] = len(c.order)
-	return len(c.order)
+	return c.number[flow]
 }

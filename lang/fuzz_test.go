@@ -42,6 +42,7 @@ func exercise(t *testing.T, dir string) {
 				sound(t, ds)
 				again, _ := c.Render(i, results)
 				require.Equal(t, r, again)
+				plainAlike(t, c, i, results)
 			}
 		}
 	}

@@ -12,28 +12,51 @@ import (
 type lateValues struct {
 	ev       *evaluator
 	results  Results
-	needed   map[Address]bool
-	count    map[string]int             // needed instances by task
-	keys     map[string]map[string]bool // needed keys by task
+	inst     *Instance
+	derived  map[Address]bool // instances of expand that it needs too
+	index    *needIndex       // nil until somebody asks for it
 	failures hcl.Diagnostics
 }
 
-func newLateValues(ev *evaluator, i *Instance, results Results) *lateValues {
-	v := &lateValues{
-		ev: ev, results: results,
-		needed: make(map[Address]bool, len(i.Needs)),
-		count:  map[string]int{},
-		keys:   map[string]map[string]bool{},
-	}
-	for _, n := range i.Needs {
-		v.needed[n.On] = true
-		v.count[n.On.Task]++
-		if v.keys[n.On.Task] == nil {
-			v.keys[n.On.Task] = map[string]bool{}
+// needIndex tells what an instance needs.
+type needIndex struct {
+	needed map[Address]bool
+	count  map[string]int             // needed instances by task
+	keys   map[string]map[string]bool // needed keys by task
+}
+
+// fewNeeds is how many needs are looked through for one.
+const fewNeeds = 16
+
+// needs reports whether the instance that is rendered needs another.
+func (v *lateValues) needs(a Address) bool {
+	if v.index == nil && len(v.inst.Needs) <= fewNeeds {
+		for i := range v.inst.Needs {
+			if v.inst.Needs[i].On == a {
+				return true
+			}
 		}
-		v.keys[n.On.Task][n.On.Key] = true
+		return v.derived[a]
 	}
-	return v
+	return v.indexed().needed[a] || v.derived[a]
+}
+
+func (v *lateValues) indexed() *needIndex {
+	if v.index != nil {
+		return v.index
+	}
+	x := &needIndex{needed: make(map[Address]bool, len(v.inst.Needs)), count: map[string]int{}, keys: map[string]map[string]bool{}}
+	for i := range v.inst.Needs {
+		on := v.inst.Needs[i].On
+		x.needed[on] = true
+		x.count[on.Task]++
+		if x.keys[on.Task] == nil {
+			x.keys[on.Task] = map[string]bool{}
+		}
+		x.keys[on.Task][on.Key] = true
+	}
+	v.index = x
+	return x
 }
 
 func (v *lateValues) task(name string, r reads) cty.Value {
@@ -60,13 +83,16 @@ func (v *lateValues) instances(d *taskDef) []*Instance {
 	if d.expand == nil {
 		return d.task.Instances
 	}
-	if !v.needed[Address{Task: d.task.Name}] {
+	if !v.needs(Address{Task: d.task.Name}) {
 		return nil
 	}
 	is, ds := v.ev.expanded(d, v.results)
 	v.failures = append(v.failures, ds...)
+	if v.derived == nil {
+		v.derived = make(map[Address]bool, len(is))
+	}
 	for _, i := range is {
-		v.needed[i.Address] = true
+		v.derived[i.Address] = true
 	}
 	return is
 }
@@ -92,11 +118,11 @@ func (v *lateValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
 		return oneOrAll(d, is, last, v.allOf(is, vals))
 	}
 	attrs := map[string]cty.Value{"all": cty.DynamicVal}
-	if v.count[d.task.Name] == len(is) {
+	if v.indexed().count[d.task.Name] == len(is) {
 		vals, _ := v.values(is, r)
 		attrs["all"] = cty.TupleVal(vals)
 	}
-	for key := range v.keys[d.task.Name] {
+	for key := range v.indexed().keys[d.task.Name] {
 		group := d.byKey[key]
 		vals, last := v.values(group, r)
 		attrs[key] = oneOrAll(d, group, last, v.allOf(group, vals))
@@ -107,7 +133,7 @@ func (v *lateValues) shaped(d *taskDef, is []*Instance, r reads) cty.Value {
 // allOf is the value of .all; unknown unless every instance is needed, since nothing refers to it then.
 func (v *lateValues) allOf(is []*Instance, vals []cty.Value) cty.Value {
 	for _, i := range is {
-		if !v.needed[i.Address] {
+		if !v.needs(i.Address) {
 			return cty.DynamicVal
 		}
 	}
@@ -116,8 +142,7 @@ func (v *lateValues) allOf(is []*Instance, vals []cty.Value) cty.Value {
 
 // oneOrAll is the last instance, by its attributes, with all[…] where there is one instance or a series, else just all[…].
 func oneOrAll(d *taskDef, is []*Instance, last map[string]cty.Value, all cty.Value) cty.Value {
-	single := len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
-	if len(is) > 0 && (single || d.task.Series && d.matrix == nil && d.expand == nil) {
+	if len(is) > 0 && (d.single(is) || d.task.Series && d.matrix == nil && d.expand == nil) {
 		if last == nil {
 			return cty.DynamicVal
 		}
@@ -135,7 +160,7 @@ func (v *lateValues) instance(i *Instance, r reads) cty.Value {
 
 // attributes are those of the value of one instance; nil when the rendered instance does not need it.
 func (v *lateValues) attributes(i *Instance, r reads) map[string]cty.Value {
-	if !v.needed[i.Address] {
+	if !v.needs(i.Address) {
 		return nil
 	}
 	res, found := v.results.Result(i.Address)
@@ -164,7 +189,7 @@ func (v *lateValues) attributes(i *Instance, r reads) map[string]cty.Value {
 func instanceMount(a Address) string { return MountDir + "/" + a.String() }
 
 // outputMount is where one output lies in a workspace.
-func outputMount(a Address, output string) string { return instanceMount(a) + "/" + output }
+func outputMount(a Address, output string) string { return MountDir + "/" + a.String() + "/" + output }
 
 // output returns the value of one output.
 func (v *lateValues) output(i *Instance, o *Output, res Result, r reads) cty.Value {

@@ -9,6 +9,9 @@ import (
 
 // vars evaluates and merges vars; the object is what prompts read.
 func (r *renderer) vars(args []*argument) cty.Value {
+	if len(args) == 0 {
+		return cty.EmptyObjectVal
+	}
 	merged := map[string]cty.Value{}
 	for _, a := range args {
 		v, ok := r.value(a.expression)
@@ -51,7 +54,31 @@ func (r *renderer) merge(m map[string]cty.Value, v cty.Value, a *argument) {
 	}
 }
 
+// plainEnvironment is environment where all values are plain texts; false else.
+func (r *renderer) plainEnvironment(args []*argument) bool {
+	merged := map[string]string{}
+	p := plainTexts{r: r}
+	for _, a := range args {
+		if a.broken || !p.object(a.syntax, merged) {
+			return false
+		}
+	}
+	for k := range merged {
+		if !envName.MatchString(k) {
+			return false
+		}
+	}
+	p.note()
+	for _, k := range sortedKeys(merged) {
+		r.out.Env = append(r.out.Env, EnvVar{k, Text{Real: merged[k]}})
+	}
+	return true
+}
+
 func (r *renderer) environment(args []*argument) {
+	if len(args) == 0 || r.plainEnvironment(args) {
+		return
+	}
 	merged := map[string]cty.Value{}
 	var last *argument
 	for _, a := range args {

@@ -16,7 +16,7 @@ type renderer struct {
 	late   *lateParts
 	scope  *scope
 	values *lateValues
-	marks  map[sourceMark]bool // path marks met so far
+	marks  markSet // path marks met so far
 	out    Rendered
 	files  []string
 }
@@ -33,10 +33,17 @@ func newRenderer(ev *evaluator, i *Instance, results Results) *renderer {
 	if i.late == nil {
 		bug("instance %s was not made by Load or Expand", i.Address)
 	}
-	r := &renderer{ev: ev, inst: i, late: i.late, marks: map[sourceMark]bool{}}
-	r.values = newLateValues(ev, i, results)
-	r.scope = &scope{ev: ev, inst: i.late, tasks: r.values, reader: &readRecorder{src: ev.src}}
-	return r
+	all := &struct {
+		renderer
+		values lateValues
+		scope  scope
+		reader readRecorder
+	}{} // one allocation
+	all.values = lateValues{ev: ev, results: results, inst: i}
+	all.reader.src = ev.src
+	all.scope = scope{ev: ev, inst: i.late, tasks: &all.values, reader: &all.reader}
+	all.renderer = renderer{ev: ev, inst: i, late: i.late, values: &all.values, scope: &all.scope}
+	return &all.renderer
 }
 
 func (r *renderer) render() {
@@ -154,6 +161,11 @@ func (r *renderer) body(args *lateArgs) {
 }
 
 func (r *renderer) prompt(x *expression) Text {
+	plain := plainTexts{r: r}
+	if s, ok := plain.text(x.syntax); ok && !x.broken && strings.TrimSpace(s) != "" {
+		plain.note()
+		return Text{Real: s}
+	}
 	v, ok := r.value(x)
 	if !ok {
 		return Text{}
@@ -192,13 +204,19 @@ func (r *renderer) note(v cty.Value) {
 	for _, p := range paths {
 		for m := range p.Marks {
 			if s, ok := m.(sourceMark); ok && s.path {
-				r.marks[s] = true
+				r.marks.add(s)
 			}
 		}
 	}
 }
 
 func (r *renderer) command(a *argument) {
+	plain := plainTexts{r: r}
+	if argv, ok := plain.list(a.syntax); ok && !a.broken && len(argv) > 0 && argv[0].Real != "" {
+		plain.note()
+		r.out.Argv = argv
+		return
+	}
 	v, ok := r.value(a.expression)
 	if !ok {
 		return

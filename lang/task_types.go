@@ -169,8 +169,7 @@ func (x *taskTypes) shaped(d *taskDef, one *typ) *typ {
 }
 
 func oneOrAllType(d *taskDef, is []*Instance, one, all *typ) *typ {
-	single := len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
-	if single || d.task.Series && d.matrix == nil && d.expand == nil {
+	if d.single(is) || d.task.Series && d.matrix == nil && d.expand == nil {
 		attrs := map[string]*typ{"all": all}
 		for k, v := range one.attrs {
 			attrs[k] = v

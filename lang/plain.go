@@ -1,0 +1,159 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// plainTexts renders what consists of written words and of paths of outputs, as most commands do, without values of tasks: to make
+// the value of a task, with all that may be asked of it, takes more than everything else that is done to decide one. Whatever else
+// there is, or is wrong, it leaves to the evaluator, which says it in its own words. What both render is the same.
+type plainTexts struct {
+	r    *renderer
+	used []sourceMark // the paths met
+}
+
+// note tells the renderer of the paths met, once it is known that nothing is left to the evaluator.
+func (p *plainTexts) note() {
+	for _, m := range p.used {
+		p.r.marks.add(m)
+	}
+}
+
+// list renders the elements of a list that is written out.
+func (p *plainTexts) list(e hclsyntax.Expression) ([]Text, bool) {
+	t, ok := e.(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return nil, false
+	}
+	texts := make([]Text, len(t.Exprs))
+	for i, e := range t.Exprs {
+		if texts[i].Real, ok = p.text(e); !ok {
+			return nil, false
+		}
+	}
+	return texts, true
+}
+
+// object renders the attributes of an object that is written out into m.
+func (p *plainTexts) object(e hclsyntax.Expression, m map[string]string) bool {
+	o, ok := e.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return false
+	}
+	for _, it := range o.Items {
+		k, constant := itemKey(it)
+		text, ok := p.text(it.ValueExpr)
+		if !constant || !ok {
+			return false
+		}
+		m[cty.NormalizeString(k)] = text
+	}
+	return true
+}
+
+// text renders one text.
+func (p *plainTexts) text(e hclsyntax.Expression) (string, bool) {
+	t, ok := e.(*hclsyntax.TemplateExpr)
+	if !ok {
+		return p.part(e)
+	}
+	if len(t.Parts) == 1 {
+		return p.part(t.Parts[0])
+	}
+	var b strings.Builder
+	for _, e := range t.Parts {
+		s, ok := p.part(e)
+		if !ok {
+			return "", false
+		}
+		b.WriteString(s)
+	}
+	return cty.NormalizeString(b.String()), true
+}
+
+// part renders a part of a template.
+func (p *plainTexts) part(e hclsyntax.Expression) (string, bool) {
+	switch e := e.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		if e.Val.IsMarked() || !e.Val.IsKnown() || e.Val.IsNull() || e.Val.Type() != cty.String {
+			return "", false
+		}
+		return e.Val.AsString(), true
+	case *hclsyntax.TemplateWrapExpr:
+		return p.part(e.Wrapped)
+	case *hclsyntax.ScopeTraversalExpr:
+		return p.path(e.Traversal)
+	}
+	return "", false
+}
+
+// path renders task.NAME.outputs.OUTPUT.path, of a task that is one instance.
+func (p *plainTexts) path(t hcl.Traversal) (string, bool) {
+	if len(t) != 5 || t.RootName() != "task" {
+		return "", false
+	}
+	task, named := t[1].(hcl.TraverseAttr)
+	outputs, _ := stepName(t[2])
+	output, _ := stepName(t[3])
+	path, _ := stepName(t[4])
+	d := p.r.ev.tasks[task.Name]
+	if !named || outputs != "outputs" || path != "path" || d == nil || d.forEach != nil || !d.single(d.task.Instances) {
+		return "", false
+	}
+	i := d.task.Instances[0]
+	if !p.r.values.needs(i.Address) {
+		return "", false
+	}
+	for n := range i.Outputs {
+		if i.Outputs[n].Name == output {
+			p.used = append(p.used, sourceMark{from: i.Address, output: output, path: true})
+			return cty.NormalizeString(outputMount(i.Address, output)), true
+		}
+	}
+	return "", false
+}
+
+// single reports whether a task has these instances alone and is meant as its one instance where it is referred to.
+func (d *taskDef) single(is []*Instance) bool {
+	return len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
+}
+
+// fewMarks is how many marks are looked through for one.
+const fewMarks = 16
+
+// markSet is a set of marks, most often of a handful.
+type markSet struct {
+	few  []sourceMark
+	many map[sourceMark]bool // all of them, once they are many
+}
+
+func (s *markSet) has(m sourceMark) bool {
+	if s.many != nil {
+		return s.many[m]
+	}
+	for i := range s.few {
+		if s.few[i] == m {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *markSet) add(m sourceMark) {
+	switch {
+	case s.has(m):
+	case s.many != nil:
+		s.many[m] = true
+	case len(s.few) < fewMarks:
+		s.few = append(s.few, m)
+	default:
+		s.many = map[sourceMark]bool{m: true}
+		for _, m := range s.few {
+			s.many[m] = true
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package lang
+
+import (
+	"testing"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPlainTextsAreTheEvaluators proves that what is rendered without the evaluator is what the evaluator renders, and that the
+// same paths flow, over the corpora, the examples, and the campaigns of the program's scripts.
+func TestPlainTextsAreTheEvaluators(t *testing.T) {
+	seen := 0
+	for _, o := range everyCampaign(t) {
+		c, ds := Load(o)
+		if ds.HasErrors() {
+			continue
+		}
+		for _, task := range c.Tasks {
+			for _, i := range task.Instances {
+				seen += plainAlike(t, c, i, sameResults{"text"})
+			}
+		}
+	}
+	require.Greater(t, seen, 1000)
+}
+
+// plainAlike renders every text of an instance that is plain both ways, and returns how many there are.
+func plainAlike(t testing.TB, c *Campaign, i *Instance, results Results) int {
+	args := c.eval.lateArgs(i.late.def)
+	var texts []hclsyntax.Expression
+	var of func(e hclsyntax.Expression)
+	of = func(e hclsyntax.Expression) {
+		switch e := e.(type) {
+		case *hclsyntax.TupleConsExpr:
+			for _, x := range e.Exprs {
+				of(x)
+			}
+		case *hclsyntax.ObjectConsExpr:
+			for _, it := range e.Items {
+				of(it.ValueExpr)
+			}
+		default:
+			texts = append(texts, e)
+		}
+	}
+	for _, a := range append(append(args.env, args.vars...), args.body) {
+		if a != nil && !a.broken {
+			of(a.syntax)
+		}
+	}
+	if p := i.late.prompt; p != nil && p.expression != nil {
+		of(p.expression.syntax)
+	}
+	n := 0
+	for _, e := range texts {
+		quick, long := newRenderer(c.eval, i, results), newRenderer(c.eval, i, results)
+		p := plainTexts{r: quick}
+		text, ok := p.text(e)
+		if !ok {
+			continue
+		}
+		n++
+		p.note()
+		v, ok := long.value(analyze(e))
+		require.True(t, ok, "%v of %s: %v", e.Range(), i.Address, long.all())
+		want, ok := long.text(v, e.Range(), "it")
+		require.True(t, ok, "%v of %s: %v", e.Range(), i.Address, long.all())
+		require.Equal(t, want.Real, text, "%v of %s", e.Range(), i.Address)
+		require.ElementsMatch(t, long.marks.list(), quick.marks.list(), "%v of %s", e.Range(), i.Address)
+	}
+	return n
+}
+
+// list is what is in the set.
+func (s *markSet) list() []sourceMark {
+	if s.many == nil {
+		return s.few
+	}
+	var all []sourceMark
+	for m := range s.many {
+		all = append(all, m)
+	}
+	return all
+}
+
+// TestPlainTexts proves which texts are rendered without the evaluator, which are left to it, and that both come out right beside
+// each other, text that is no normal form included.
+func TestPlainTexts(t *testing.T) {
+	c := loadClean(t, map[string]string{"campaign.hcl": `
+variable "v" { default = "x" }
+task "a" {
+  command = ["sh", "-c", "echo 1 > o"]
+  output "o" { path = "o" }
+}
+task "two" {
+  for_each = toset(["k", "l"])
+  command  = ["sh", "-c", "echo 1 > o"]
+  output "o" { path = "o" }
+}
+task "plain" {
+  command = ["cat", task.a.outputs.o.path, "${task.a.outputs.o.path}", "é${task.a.outputs.o.path}:$${x}", "e\u0301", ""]
+  env     = { A = "1", B = "${task.a.outputs["o"].path}/.." }
+}
+task "not" {
+  command = ["cat", "${var.v}", task.two["k"].outputs.o.path, "${task.a.outputs.o.path}"]
+  env     = { C = null, D = "${1 + 1}" }
+}
+`})
+	results := fakeResults{"a": {"o": "1"}, "two/k": {"o": "1"}, "two/l": {"o": "1"}}
+	plain, not := instanceAt(t, c, "plain"), instanceAt(t, c, "not")
+	require.Equal(t, 8, plainAlike(t, c, plain, results))
+	require.Equal(t, 2, plainAlike(t, c, not, results))
+
+	r, ds := c.Render(plain, results)
+	require.Empty(t, ds)
+	require.Equal(t, []Text{
+		{"cat", "cat"}, {".uf/in/a/o", "␟in1␟"}, {".uf/in/a/o", "␟in1␟"}, {"é.uf/in/a/o:${x}", "é␟in1␟:${x}"}, {"é", "é"}, {"", ""},
+	}, r.Argv)
+	require.Equal(t, []EnvVar{{"A", Text{"1", "1"}}, {"B", Text{".uf/in/a/o/..", "␟in1␟/.."}}}, r.Env)
+	require.Equal(t, []Flow{{From: Address{Task: "a"}, Output: "o", Mount: ".uf/in/a/o"}}, r.Flows)
+
+	r, ds = c.Render(not, results)
+	require.Empty(t, ds)
+	require.Equal(t, []Text{{"cat", "cat"}, {"x", "x"}, {".uf/in/two/k/o", "␟in1␟"}, {".uf/in/a/o", "␟in2␟"}}, r.Argv)
+	require.Equal(t, []EnvVar{{"D", Text{"2", "2"}}}, r.Env)
+}
