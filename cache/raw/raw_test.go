@@ -63,6 +63,7 @@ func TestLook(t *testing.T) {
 			}
 			got := Look(fd, []byte(name+"\x00"), follow)
 			require.Equal(t, want, got, "%s %v", name, follow)
+			require.Equal(t, want, LookAlone(fd, []byte(name+"\x00"), follow), "%s %v", name, follow)
 			require.Equal(t, want.Mode&syscall.S_IFMT == syscall.S_IFREG, got.IsRegular())
 			require.Equal(t, want.Mode&syscall.S_IFMT == syscall.S_IFLNK, got.IsLink())
 		}

@@ -225,7 +225,7 @@ func TestManyRows(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(name), 0o644))
 		files = append(files, name)
 	}
-	for _, i := range []int{1, 2, 11, 299, 300, 305, 501, 599, 600} {
+	for _, i := range []int{1, 2, 11, 127, 128, 299, 300, 305, 501, 511, 512, 599, 600} {
 		f := source.Open(root, "")
 		f.Watch()
 		for _, name := range files {
@@ -236,8 +236,10 @@ func TestManyRows(t *testing.T) {
 		k := readAgain(t, &stamp.Stamp{Seen: seen})
 		require.Equal(t, 600+1, k.Len(), "a path that is no link is one row, whether links are followed or not")
 		require.True(t, stamp.Holds(k, root))
+		require.True(t, k.Holds(root, nil))
 		require.NoError(t, os.Remove(filepath.Join(root, files[i])))
 		require.False(t, stamp.Holds(k, root), files[i])
+		require.False(t, k.Holds(root, nil), files[i])
 		require.NoError(t, os.WriteFile(filepath.Join(root, files[i]), nil, 0o644))
 		require.False(t, stamp.Holds(k, root), files[i])
 	}

@@ -15,6 +15,9 @@ const (
 	// handleFrom is how many neighbours below one directory make a handle of it pay: opening and closing one
 	// costs about as much as three walks along the path.
 	handleFrom = 6
+	// piece is how many rows a thread takes at a time. Rows differ in what a look takes, and another program may hold up one of the
+	// threads.
+	piece = 128
 	// maxReread bounds the bytes of a touched file that is read to see whether it changed. What is larger is
 	// for the long way, which reads it in parallel and remembers.
 	maxReread = 64 << 20
@@ -38,17 +41,14 @@ func (k *Kept) compare(root string, l looker) bool {
 	}
 	defer raw.Close(fd)
 	var stop atomic.Bool
-	l.root, l.held, l.stop = fd, -1, &stop
+	var next atomic.Int64
+	l.root, l.held, l.stop, l.next = fd, -1, &stop, &next
 	mine, other := l, l
-	half := k.Len()
-	if half >= spreadFrom && runtime.GOMAXPROCS(0) > 1 {
-		half /= 2 // stat is bound by the kernel; more threads do not help
-	}
 	var wg sync.WaitGroup
-	if half < k.Len() {
-		wg.Go(func() { other.rows(half, k.Len()) })
+	if k.Len() >= 2*spreadFrom && runtime.GOMAXPROCS(0) > 1 { // stat is bound by the kernel; more threads do not help
+		wg.Go(other.pieces)
 	}
-	mine.rows(0, half) // here: another thread takes longer to wake than a small stamp to compare
+	mine.pieces() // here: another thread takes longer to wake than a small stamp to compare
 	wg.Wait()
 	k.renewed = k.renewed || mine.touched || other.touched
 	return !stop.Load()
@@ -63,10 +63,24 @@ type looker struct {
 	held    int    // its handle, -1 for none
 	buf     []byte // for files that are read
 	touched bool
-	stop    *atomic.Bool // set when a row differs: what another thread finds does not matter any more
+	next    *atomic.Int64 // the first row that no thread has taken
+	stop    *atomic.Bool  // set when a row differs: what another thread finds does not matter any more
 
 	below string                 // rows whose path begins otherwise are left out
 	found func(path string) bool // is told of what differs, from any thread, and says whether to go on; nil: no
+}
+
+// pieces looks at what no other thread looks at.
+func (l *looker) pieces() {
+	n := l.kept.Len()
+	for !l.stop.Load() {
+		from := int(l.next.Add(piece)) - piece
+		if from >= n {
+			break
+		}
+		l.rows(from, min(from+piece, n))
+	}
+	l.drop()
 }
 
 func (l *looker) rows(from, to int) {
@@ -80,15 +94,18 @@ func (l *looker) rows(from, to int) {
 			l.stop.Store(true)
 		}
 	}
-	l.drop()
 }
 
 // look reports whether one row holds.
 func (l *looker) look(i, to int) bool {
 	r := l.kept.row(i)
 	dir, name := l.place(i, to)
+	if l.read == nil {
+		now := Signature(raw.LookAlone(dir, name, r.follow()))
+		return r.is(&now)
+	}
 	now := Signature(raw.Look(dir, name, r.follow()))
-	return r.is(&now) || l.read != nil && l.again(r, dir, name, now)
+	return r.is(&now) || l.again(r, dir, name, now)
 }
 
 // again reports whether a row holds whose file looks otherwise now.
