@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -206,9 +207,11 @@ func column(a, other *arena, ninja, path string, p peer, logf func(string, ...an
 			a.run(path, p.clear...)
 		}
 	}
+	a.builds, other.builds = []func(){func() { a.run(path, p.args...) }}, []func(){func() { other.run(ninja) }}
 	for range 2 {
-		other.run(ninja)
-		a.run(path, p.args...)
+		for _, build := range slices.Concat(a.builds, other.builds) {
+			build()
+		}
 	}
 	a.settle()
 	var cells []string

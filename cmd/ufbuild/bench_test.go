@@ -33,6 +33,7 @@ func BenchmarkAgainstNinja(b *testing.B) {
 			b.Run(fmt.Sprintf("%s-%d", c.name, n), func(b *testing.B) {
 				a := newGround(b, n, bin)
 				a.warm(ninja)
+				a.builds = []func(){func() { a.run(ninja) }, func() { a.run(bin, "build", "--progress", "none", "-j", "4") }}
 				var wall, cpu []float64
 				for b.Loop() {
 					c.prepare(a)
@@ -186,6 +187,7 @@ var benchCases = []benchCase{
 	{"full", "full build", (*arena).clear},
 	{"edit-one", "one source edited", (*arena).edit},
 	{"touch-all", "every source touched", (*arena).touch},
+	{"edit-back", "an edited source edited back", (*arena).editBack},
 	{"restore", "outputs removed", (*arena).dropOutputs},
 	{"full-argv", "full build, ufbuild with `cp` in place of a shell", (*arena).clearPlain}, // last: it changes the campaign
 }
@@ -212,6 +214,8 @@ type arena struct {
 	dir   string
 	store string
 	edits int
+	// builds are how the tools that are compared bring everything up to date.
+	builds []func()
 	// clearPeer makes a peer with a server forget what it made.
 	clearPeer func()
 }
@@ -304,6 +308,17 @@ func (a *arena) clearPlain() {
 func (a *arena) edit() {
 	a.edits++
 	a.must(os.WriteFile(a.source(0), []byte(fmt.Sprintf("edit %d", a.edits)), 0o644))
+}
+
+// editBack builds after an edit of another kind, and takes it back: every result was there once.
+func (a *arena) editBack() {
+	was, err := os.ReadFile(a.source(0))
+	a.must(err)
+	a.edit()
+	for _, build := range a.builds {
+		build()
+	}
+	a.must(os.WriteFile(a.source(0), was, 0o644))
 }
 
 func (a *arena) touch() {

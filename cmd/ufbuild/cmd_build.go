@@ -178,6 +178,9 @@ func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (select
 				return err
 			}
 		}
+		if done, err := a.answerPutBack(f.targets); done || err != nil {
+			return err
+		}
 	}
 	s, err := a.openSession(writing)
 	if err != nil {

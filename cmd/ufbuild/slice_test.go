@@ -95,9 +95,15 @@ func (h *sliceHome) settles() bool {
 // open opens the slice that a build would look at now, nil for none.
 func (h *sliceHome) open(how access) (*app, *session) {
 	p, _ := h.process(false)
+	a := h.app(p)
+	return a, a.openSlice(nil, how)
+}
+
+// app is the program before it looks at its verb.
+func (h *sliceHome) app(p *process) *app {
 	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), outlet: &outlet{w: p.err}, stop: &stopping{}}
 	a.dir, a.store, a.progress = h.dir, h.dir+".store", "none"
-	return a, a.openSlice(nil, how)
+	return a
 }
 
 // slice is the slice that a build would look at now, nil for none, and the names of its nodes.

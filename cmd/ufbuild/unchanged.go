@@ -52,14 +52,19 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 		}
 		a.warn(stamp.Renew(k, first.StampPath(root), text))
 	}
+	a.sayUnchanged(k, may, begun)
+	return true
+}
+
+// sayUnchanged says what a stamp says. A plan, as in package first, took no time worth telling.
+func (a *app) sayUnchanged(k *stamp.Kept, may access, begun time.Time) {
 	fmt.Fprint(a.err, a.painted(k.Remarks, a.errTerm))
 	fmt.Fprint(a.inert(a.out), a.painted(k.Warnings, a.outTerm))
-	if may == reading { // a plan, as in package first
+	if may == reading {
 		fmt.Fprintln(a.out, k.Answer)
-		return true
+		return
 	}
 	fmt.Fprintf(a.out, "%s, %s\n", k.Answer, ui.Duration(time.Since(begun)))
-	return true
 }
 
 // canSay reports whether what a stamp says beside its answer would be said here: a plan has warnings in its table, a stream of
@@ -220,7 +225,7 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	st := &stamp.Stamp{
 		Question: stamp.Question(s.app.question(s.store.Dir(), targets)), Store: s.store.Dir(), Position: end,
 		Invocation: s.invocation(), Answer: sentence(sum.Total, map[executor.State]int{executor.IsFresh: sum.Total}),
-		Remarks: remarks, Warnings: warnings, Versions: versions, Seen: seen,
+		Remarks: remarks, Warnings: warnings, Versions: versions, Out: s.campaign.Out, Seen: seen,
 	}
 	if s.slice != nil {
 		if !s.slice.accountsFor(seen, s.campaign.Out) {

@@ -57,12 +57,14 @@ func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPat
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.log.append(append(line, '\n')); err != nil {
-		return fmt.Errorf("write %s: %w", p.log.file, err)
-	}
 	if p.log.known != nil {
 		p.log.take(r.Instance)
-		p.log.add(r)
+		if !p.log.add(r) {
+			return nil // its line is the last one of the instance
+		}
+	}
+	if err := p.log.append(append(line, '\n')); err != nil {
+		return fmt.Errorf("write %s: %w", p.log.file, err)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild fresh 6\n"
+const magic = "ufbuild fresh 7\n"
 
 // Stamp is one answer and what it rests on.
 type Stamp struct {
@@ -34,16 +34,17 @@ type Stamp struct {
 	Remarks, Warnings string
 	// Versions are what programs said when they were asked for their versions, which stat does not see; who answers asks again.
 	Versions string
+	Out      string // output directory of the campaign, by slash path below the root
 	Beside   string // names what was written beside the stamp and is true together with it only; "" for nothing
 	Seen     []Observation
 	Base     *Kept // whose observations count too, where Seen has none of the same look; nil for none
 }
 
 // texts is the number of texts of a stamp.
-const texts = 8
+const texts = 9
 
 func (s *Stamp) texts() [texts]*string {
-	return [texts]*string{&s.Invocation, &s.Store, &s.Position, &s.Answer, &s.Remarks, &s.Warnings, &s.Versions, &s.Beside}
+	return [texts]*string{&s.Invocation, &s.Store, &s.Position, &s.Answer, &s.Remarks, &s.Warnings, &s.Versions, &s.Beside, &s.Out}
 }
 
 // Question is a digest, spelled without the package that makes digests.

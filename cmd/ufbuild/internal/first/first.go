@@ -83,11 +83,16 @@ func StampPath(root string) string { return root + "/" + stateDir + "/fresh" }
 // Holds reports whether the answer of a stamp holds for the campaign at root: nobody builds it, no build has
 // left a work directory in the store, no record was added to the store, and all that was seen is as it was.
 func Holds(k *kept.Kept, root string, read kept.Read) bool {
+	return Stands(k, root) && k.Holds(root, read)
+}
+
+// Stands reports whether nobody builds the campaign or left something to clear away, and the store has recorded nothing since a stamp.
+func Stands(k *kept.Kept, root string) bool {
 	if held(root) || !nothingLeft(k.Store) {
 		return false
 	}
 	end, err := position.Of(k.Store)
-	return err == nil && end == k.Position && k.Holds(root, read)
+	return err == nil && end == k.Position
 }
 
 // held reports whether somebody holds the campaign: what another build is changing is for the long way to
