@@ -376,9 +376,9 @@ func reap(dir string) { workspace.Reap(dir) }
 // finishBuild reports and chooses the exit code.
 func (a *app) finishBuild(s *session, f buildFlags, sum *executor.Summary, spent *costSum, targets []graph.NodeID) error {
 	if !a.json {
-		w, style := a.inert(a.out), a.outTerm.Style()
+		w, style := a.out, a.outTerm.Style()
 		if f.events == "-" || a.progress == "json" { // standard output has a document a line
-			w, style = a.inert(a.err), a.errTerm.Style()
+			w, style = a.err, a.errTerm.Style()
 		}
 		printFailures(w, style, s.loaded, sum)
 		printPaused(w, style, sum)

@@ -176,7 +176,7 @@ func (a *app) writeCheck(ds lang.Diagnostics, sources map[string][]byte, format 
 	case "sarif":
 		return lang.WriteSARIF(a.out, ds, annotate)
 	case "github":
-		return lang.WriteGitHub(a.out, ds, annotate)
+		return lang.WriteGitHub(a.rawOut, ds, annotate)
 	}
 	o := lang.TextOptions{Color: a.outTerm.Color, Width: a.outTerm.Width}
 	if err := lang.WriteText(a.out, ds, source, o); err != nil {

@@ -47,7 +47,7 @@ func (a *app) runLSP() error {
 		},
 	}}
 	ctx := a.context()
-	orderly := server.Serve(ctx, a.in, a.out)
+	orderly := server.Serve(ctx, a.in, a.rawOut)
 	if ctx.Err() != nil {
 		return exit(a.signalCode())
 	}

@@ -65,7 +65,7 @@ func (a *app) runStoreExport(target string) error {
 		}
 	}
 	var size byteCount
-	if err := writeBundle(io.MultiWriter(a.out, &size), s.store, c.label(), attempts, blobs); err != nil {
+	if err := writeBundle(io.MultiWriter(a.rawOut, &size), s.store, c.label(), attempts, blobs); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.err, "exported %s with %s, %s\n", c.label(), ui.Count(len(attempts)-1, "attempt")+" it came from", ui.Bytes(int64(size)))

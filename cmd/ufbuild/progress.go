@@ -77,9 +77,9 @@ func (a *app) progressSink(s *session, f buildFlags, build string, r *reporting)
 		return a.liveSink(s, f, build, r)
 	}
 	r.live = f.logs == "full" || f.logs == "new"
-	p := a.plainSink(s, f, a.inert(a.err))
+	p := a.plainSink(s, f, a.err)
 	if a.onGitHub() {
-		p.github = a.err
+		p.github = a.rawErr
 	}
 	beat := startHeartbeat(p, a.err)
 	r.closers = append(r.closers, beat.close)

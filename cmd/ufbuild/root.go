@@ -45,7 +45,8 @@ func (p *process) lookupenv(name string) (string, bool) {
 type app struct {
 	*process
 	outTerm, errTerm ui.Terminal
-	outlet           *outlet // what err is
+	outlet           *outlet   // what err is
+	rawOut, rawErr   io.Writer // as out and err, and a GitHub workflow takes commands in it for such; for archives, too
 	stop             *stopping
 
 	dir      string
@@ -61,8 +62,10 @@ type app struct {
 
 // run is the whole program as a function from a process to its exit code.
 func run(p *process) (code int) {
-	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), outlet: &outlet{w: p.err}, stop: &stopping{}}
-	results := &noting{w: p.out}
+	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), rawOut: p.out, rawErr: p.err, stop: &stopping{}}
+	out := p.inert(p.out, a.outTerm.IsTTY)
+	results := &noting{w: out}
+	a.outlet = &outlet{w: p.inert(p.err, a.errTerm.IsTTY)}
 	p.out, p.err = results, a.outlet
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -75,6 +78,9 @@ func run(p *process) (code int) {
 	root.SetOut(p.out)
 	root.SetErr(p.err)
 	err := root.Execute()
+	if w, ok := out.(*inertWriter); ok && w.altered {
+		fmt.Fprintln(p.err, "note: what this workflow would take for a command is broken up; a file (> FILE) gets every byte as it is")
+	}
 	switch lost := results.trouble(); {
 	case err == nil:
 		err = lost

@@ -59,7 +59,7 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 // sayUnchanged says what a stamp says. A plan, as in package first, took no time worth telling.
 func (a *app) sayUnchanged(k *stamp.Kept, may access, begun time.Time) {
 	fmt.Fprint(a.err, a.painted(k.Remarks, a.errTerm))
-	fmt.Fprint(a.inert(a.out), a.painted(k.Warnings, a.outTerm))
+	fmt.Fprint(a.out, a.painted(k.Warnings, a.outTerm))
 	if may == reading {
 		fmt.Fprintln(a.out, k.Answer)
 		return
