@@ -29,3 +29,18 @@ func TestCheckSyntax(t *testing.T) {
 		}
 	}
 }
+
+func TestOutOf(t *testing.T) {
+	for src, want := range map[string]string{
+		"campaign {\n  out = \"a/../b\"\n}":             "b",
+		"task \"x\" {\n  out = \"b\"\n}":                "",
+		"campaign {\n  out = var.x\n}":                  "",
+		"campaign {\n  out = null\n}":                   "",
+		"campaign {\n  out = 3\n}":                      "",
+		"task \"x\" { }\ncampaign {\n out = \"b\"\n} {": "b",
+		"\xff": "",
+	} {
+		require.Equal(t, want, OutOf("campaign.hcl", []byte(src)), src)
+	}
+	require.Equal(t, "res", OutOf("campaign.hcl.json", []byte(`{"campaign": {"out": "res"}}`)))
+}

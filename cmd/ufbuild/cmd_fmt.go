@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,8 +30,9 @@ func (a *app) fmtCommand() *cobra.Command {
 		Short: "Put campaign files into the canonical format",
 		Long: `Rewrites campaign files in the one canonical format and prints the names of those
 that changed. A PATH is a file, a directory that is searched with everything below it,
-or - for standard input; without one the working directory is searched. Comments and
-meaning stay as they are.
+or - for standard input; without one the working directory is searched. Hidden
+directories are passed over, and what tasks wrote: the out directories of campaigns, unless
+a PATH names them. Comments and meaning stay as they are.
 
 --check writes nothing and exits 1 when a file is not formatted; --diff shows what
 would change and writes nothing.`,
@@ -50,10 +52,7 @@ func (a *app) format(paths []string, f fmtFlags) error {
 		}
 		return a.formatStdin(f)
 	}
-	if len(paths) == 0 {
-		paths = []string{a.dir}
-	}
-	files, err := campaignFiles(paths)
+	files, err := a.campaignFiles(paths)
 	if err != nil {
 		return err
 	}
@@ -155,14 +154,19 @@ func (a *app) formatStdin(f fmtFlags) error {
 	return err
 }
 
-// campaignFiles lists the campaign files that paths name, directories with everything below them.
-// Files named outright are taken whatever their name is. JSON campaign files have no format.
-func campaignFiles(paths []string) ([]string, error) {
+// campaignFiles lists the campaign files that paths name, directories with everything below them but what is hidden and
+// what builds put there. Files named outright are taken whatever their name is. JSON campaign files have no format.
+func (a *app) campaignFiles(paths []string) ([]string, error) {
 	var files []string
-	for _, path := range paths {
-		if path == "" {
-			path = "."
+	outs := outDirs{}
+	if len(paths) == 0 {
+		dir := cmp.Or(a.dir, ".")
+		if outs.above(dir); outs.hold(dir) {
+			return nil, nil
 		}
+		paths = []string{dir}
+	}
+	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, usageErrorf("format campaign files: %w", err)
@@ -171,12 +175,15 @@ func campaignFiles(paths []string) ([]string, error) {
 			files = append(files, path)
 			continue
 		}
+		outs.above(path)
 		if err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return fmt.Errorf("read directory: %w", err)
-			case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
+			case d.IsDir() && file != path && (strings.HasPrefix(d.Name(), ".") || outs.are(file)):
 				return fs.SkipDir
+			case d.IsDir():
+				outs.of(file)
 			case d.Type().IsRegular() && isCampaignFile(d.Name()):
 				files = append(files, file)
 			}
@@ -187,6 +194,62 @@ func campaignFiles(paths []string) ([]string, error) {
 	}
 	slices.Sort(files)
 	return slices.Compact(files), nil
+}
+
+// outDirs are the directories, by their absolute paths, where campaigns put outputs: whatever agents wrote is there, and it is not
+// for us to change.
+type outDirs map[string]bool
+
+// of learns where the campaign of a directory puts outputs, if there is one.
+func (o outDirs) of(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // the walk says so
+	}
+	dir = absolute(dir)
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || !isCampaignFile(strings.TrimSuffix(name, ".json")) {
+			continue
+		}
+		if strings.HasPrefix(name, "campaign.") {
+			o[filepath.Join(dir, "out")] = true // also where another one is named: what earlier builds left may be there
+		}
+		if src, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			if out := lang.OutOf(name, src); out != "" && out != "." {
+				o[filepath.Join(dir, filepath.FromSlash(out))] = true
+			}
+		}
+	}
+}
+
+// above learns the same of the directories above one.
+func (o outDirs) above(dir string) {
+	for at := absolute(dir); at != filepath.Dir(at); {
+		at = filepath.Dir(at)
+		o.of(at)
+	}
+}
+
+// are reports whether a directory is one of them.
+func (o outDirs) are(dir string) bool { return o[absolute(dir)] }
+
+// hold reports whether a directory is one of them, or in one.
+func (o outDirs) hold(dir string) bool {
+	for at := absolute(dir); at != filepath.Dir(at); at = filepath.Dir(at) {
+		if o[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// absolute is a path by which directories are compared. One that has none is only itself.
+func absolute(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return filepath.Clean(dir)
 }
 
 // isCampaignFile reports whether a name is that of a campaign file in native syntax.
