@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // catch lets a test decide about effects until it ends.
@@ -83,6 +84,7 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpRemove, func() error { return RemoveIn(root, "file") }},
 		{OpRemove, func() error { return Unlinkat(fd, "file", 0) }},
 		{OpRemove, func() error { return RemoveAll(at("file")) }},
+		{OpRemove, func() error { return RemoveOpen(fd, ".", fd) }},
 		{OpStart, func() error { return first(ForkExec("/bin/true", []string{"true"}, nil)) }},
 		{OpStart, func() error { return Do(OpStart, "true", func() error { return errors.New("it ran") }) }},
 	} {
@@ -114,7 +116,14 @@ func TestHalfIsDoneBeforeTheFault(t *testing.T) {
 	require.ErrorIs(t, RemoveAll(dir), syscall.ENOSPC)
 	require.NoFileExists(t, filepath.Join(dir, "a"))
 	require.DirExists(t, dir)
-	require.Equal(t, 2, died)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), nil, 0o600))
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.ErrorIs(t, RemoveOpen(unix.AT_FDCWD, dir, fd), syscall.ENOSPC)
+	require.NoFileExists(t, filepath.Join(dir, "a"))
+	require.DirExists(t, dir)
+	require.Equal(t, 3, died)
 }
 
 func TestWhatIsLetThroughHappens(t *testing.T) {
@@ -154,6 +163,27 @@ func TestRemoveAll(t *testing.T) {
 	require.FileExists(t, filepath.Join(keep, "kept"))
 	require.NoError(t, RemoveAll(filepath.Join(keep, "kept")))
 	require.NoFileExists(t, filepath.Join(keep, "kept"))
+}
+
+// TestRemoveOpen removes an open directory, whose directories it does not take for empty ones when they are not.
+func TestRemoveOpen(t *testing.T) {
+	keep := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(keep, "empty"), 0o755))
+	top := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(top, "d", "empty"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(top, "d", "full", "deep"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(top, "d", "full", "f"), nil, 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(keep, "empty"), filepath.Join(top, "d", "link")))
+	require.NoError(t, os.Symlink(keep, filepath.Join(top, "d", "full", "link")))
+	dir, err := unix.Open(top, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	defer unix.Close(dir)
+	fd, err := Openat(dir, "d", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, RemoveOpen(dir, "d", fd))
+	require.NoDirExists(t, filepath.Join(top, "d"))
+	require.DirExists(t, filepath.Join(keep, "empty"))
 }
 
 // TestInterruptedCallsAreMadeAgain: a signal that comes while a network file system works is no fault of the disk.

@@ -19,20 +19,30 @@ var listBuffers = sync.Pool{New: func() any { b := make([]byte, 16<<10); return 
 // ReadDir lists what an open directory holds, in no order, from where it was read up to: the whole of one that was just opened. It
 // changes nothing, and is here for RemoveAll. After an error the entries are those that were read before it.
 func ReadDir(fd int) ([]DirEntry, error) {
-	buf := listBuffers.Get().(*[]byte)
-	defer listBuffers.Put(buf)
 	var out []DirEntry
 	for {
-		n := 0
-		err := again(func() (err error) {
-			n, err = unix.Getdents(fd, *buf)
-			return err
-		})
-		if err != nil || n == 0 {
+		var end bool
+		var err error
+		if out, end, err = readSome(fd, out); end || err != nil {
 			return out, err
 		}
-		out = appendEntries(out, (*buf)[:n])
 	}
+}
+
+// readSome appends what one reading of a directory gives. end says that there was nothing more. A reading may stop anywhere, as when a
+// signal comes, so only the end shows that all was read.
+func readSome(fd int, out []DirEntry) (_ []DirEntry, end bool, err error) {
+	buf := listBuffers.Get().(*[]byte)
+	defer listBuffers.Put(buf)
+	n := 0
+	err = again(func() (err error) {
+		n, err = unix.Getdents(fd, *buf)
+		return err
+	})
+	if err != nil || n == 0 {
+		return out, err == nil, err
+	}
+	return appendEntries(out, (*buf)[:n]), false, nil
 }
 
 // Where the fields of a directory entry lie, as getdents64 gives them.

@@ -57,47 +57,93 @@ func removeAt(dir int, name string, kind byte, path string) error {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	for try := 1; ; try++ {
-		bad := removeIn(fd, path)
+	return removeOpen(dir, name, fd, path, false)
+}
+
+// RemoveOpen removes the directory name of dir, which is open for reading as fd and was not read yet, with everything in it. Directories
+// in it are taken for empty ones, which spares opening them; those that are not go all the same.
+func RemoveOpen(dir int, name string, fd int) error {
+	if f := fault(OpRemove, name); f != nil {
+		if f.Half {
+			removeHalf("/proc/self/fd/" + strconv.Itoa(fd))
+		}
+		return &os.PathError{Op: "remove", Path: name, Err: f.strike()}
+	}
+	return removeOpen(dir, name, fd, name, true)
+}
+
+// emptyTries bounds how often a directory is emptied to which somebody else adds meanwhile.
+const emptyTries = 5
+
+// removeOpen removes a directory that is open as fd. That it goes shows that it was read to its end, which one of a few entries need not
+// show by another reading.
+func removeOpen(dir int, name string, fd int, path string, hollow bool) error {
+	e := emptying{fd: fd, path: path, hollow: hollow}
+	for try := 1; ; {
+		end := e.some()
 		err := unlink(dir, name, unix.AT_REMOVEDIR)
+		full := errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
 		switch {
 		case err == nil || errors.Is(err, unix.ENOENT):
 			return nil
-		case bad != nil:
-			return bad
-		case !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST) || try == emptyTries:
+		case full && !end:
+			continue
+		case e.bad != nil:
+			return e.bad
+		case !full || try == emptyTries:
 			return &os.PathError{Op: "unlinkat", Path: path, Err: err}
 		}
+		try++
 		if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
 			return &os.PathError{Op: "seek", Path: path, Err: err}
 		}
 	}
 }
 
-// emptyTries bounds how often a directory is emptied to which somebody else adds meanwhile.
-const emptyTries = 5
+// emptying removes what is in an open directory, as far as that is possible.
+type emptying struct {
+	fd     int
+	path   string
+	hollow bool  // directories in it are probably empty
+	opened bool  // to its owner, who may not have been allowed to remove anything
+	bad    error // the first trouble
+}
 
-// removeIn empties an open directory as far as that is possible, and returns the first trouble.
-func removeIn(fd int, path string) error {
-	entries, err := ReadDir(fd)
-	if err != nil {
-		return &os.PathError{Op: "readdirent", Path: path, Err: err}
+// fewEntries is how many are removed before all were listed: of more, some file systems forget where the listing was.
+const fewEntries = 50
+
+// some removes what is listed next, and reports whether the end of the list was read.
+func (e *emptying) some() (end bool) {
+	entries, end, err := readSome(e.fd, nil)
+	if err == nil && len(entries) > fewEntries {
+		end = true
+		var rest []DirEntry
+		rest, err = ReadDir(e.fd)
+		entries = append(entries, rest...)
 	}
-	var bad error
-	opened := false
-	for _, e := range entries {
-		err := removeAt(fd, e.Name, e.Kind, path+"/"+e.Name)
-		if errors.Is(err, os.ErrPermission) && !opened {
-			opened = true
-			if unix.Fchmod(fd, 0o700) == nil {
-				err = removeAt(fd, e.Name, e.Kind, path+"/"+e.Name)
+	if err != nil && e.bad == nil {
+		e.bad = &os.PathError{Op: "readdirent", Path: e.path, Err: err}
+	}
+	for _, entry := range entries {
+		err := e.one(entry)
+		if errors.Is(err, os.ErrPermission) && !e.opened {
+			e.opened = true
+			if unix.Fchmod(e.fd, 0o700) == nil {
+				err = e.one(entry)
 			}
 		}
-		if bad == nil {
-			bad = err
+		if e.bad == nil {
+			e.bad = err
 		}
 	}
-	return bad
+	return end || err != nil
+}
+
+func (e *emptying) one(entry DirEntry) error {
+	if e.hollow && entry.Kind == unix.DT_DIR && unlink(e.fd, entry.Name, unix.AT_REMOVEDIR) == nil {
+		return nil
+	}
+	return removeAt(e.fd, entry.Name, entry.Kind, e.path+"/"+entry.Name)
 }
 
 // openOwn opens a directory, never through a link; one that its maker closed is opened to us first.

@@ -45,7 +45,7 @@ func copySource(root, to int, path string, want digest.Digest) error {
 	return nil
 }
 
-// copyChecked copies from one open file to another and returns the digest of what was copied. A large file
+// copyChecked copies the size bytes of one open file to another and returns the digest of what was copied. A large file
 // is copied by the kernel and then read from the copy, on all processors.
 func copyChecked(from, to int, size int64) (digest.Digest, error) {
 	if size > bufferSize && clone(from, to) {
@@ -59,17 +59,18 @@ func copyChecked(from, to int, size int64) (digest.Digest, error) {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	var h *digest.Hasher // of a file that does not fit: it takes 10 KiB
+	if size <= bufferSize { // a hasher takes 10 KiB, and that there is no more need not be read
+		n, err := source.ReadFull(from, (*buf)[:size], 0)
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		return digest.Of((*buf)[:n]), writeAll(to, (*buf)[:n])
+	}
+	h := digest.NewHasher()
 	for off := int64(0); ; {
 		n, err := source.ReadFull(from, *buf, off)
 		if err != nil {
 			return digest.Digest{}, err
-		}
-		if off == 0 && n < len(*buf) {
-			return digest.Of((*buf)[:n]), writeAll(to, (*buf)[:n])
-		}
-		if h == nil {
-			h = digest.NewHasher()
 		}
 		if n == 0 {
 			return h.Digest(), nil

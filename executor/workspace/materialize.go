@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,8 @@ type Laid struct {
 	inherited map[string]cache.Entry // of trees at the root, by path
 	sources   map[string]cache.Entry // by path, but for those at inherited paths
 	root      string                 // that the sources were copied from
-	dirs      map[string]stamp       // directories as they were laid; nil when nobody will ask
+	dirs      map[string]stamp       // directories of mounts as they were laid; nil when nobody will ask
+	tmp       stamp                  // the empty directory for temporary files; zero where there is none that is known
 	closed    closed                 // what was opened since to be read
 }
 
@@ -62,11 +64,11 @@ func (it *item) entry() cache.Entry {
 // of which one needs a directory where the other has a file; the disk. After an error the directory is
 // there in part, and Reap removes it.
 func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
-	return materialize(attempt, cas, spec, false)
+	return materialize(attempt, cas, spec, nil)
 }
 
-// materialize notes what the directories look like when the attempt's own may become a spare.
-func materialize(attempt string, cas cache.CAS, spec Spec, spare bool) (*Laid, error) {
+// materialize notes what the directories look like when the attempt's own may become one of spares.
+func materialize(attempt string, cas cache.CAS, spec Spec, spares *Spares) (*Laid, error) {
 	if err := effect.MkdirAll(attempt, 0o700); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
@@ -75,7 +77,7 @@ func materialize(attempt string, cas cache.CAS, spec Spec, spare bool) (*Laid, e
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	l := newLayer(cas, spec)
-	if spare {
+	if l.spares = spares; spares != nil {
 		l.laid.dirs = map[string]stamp{}
 	}
 	return l.lay(dir)
@@ -114,11 +116,11 @@ type layer struct {
 	root  int // the campaign root
 	items []item
 	dirs  map[string]uint32 // directory to final mode
+	order []string          // the directories, sorted
 
-	// Of a spare:
-	there           map[string]uint32 // directories that are there already, with their modes
-	reused          map[string]bool   // files that are there already
-	inDirs, inFiles map[string][]string
+	spares *Spares           // nil where there are none
+	refit  *refit            // of a spare
+	there  map[string]uint32 // directories that are there already, with their modes
 }
 
 // collect turns the spec into items sorted by path, of which the last of equal paths won.
@@ -220,18 +222,14 @@ func (l *layer) settle() error {
 			l.dirs[it.path] = it.mode
 		}
 	}
+	l.order = slices.Sorted(maps.Keys(l.dirs))
 	return nil
 }
 
 // layAll lays directories, then files, then links, so that nothing is ever written through a link;
 // last the modes of directories, which may forbid writing.
 func (l *layer) layAll() error {
-	dirs := make([]string, 0, len(l.dirs))
-	for d := range l.dirs {
-		dirs = append(dirs, d)
-	}
-	slices.Sort(dirs)
-	for _, d := range dirs {
+	for _, d := range l.order {
 		if _, ok := l.there[d]; ok {
 			continue
 		}
@@ -262,10 +260,13 @@ func (l *layer) layAll() error {
 		}
 	}
 	l.laid.end = coarseNow()
-	if err := l.chmodDirs(dirs); err != nil || l.laid.dirs == nil {
+	if err := l.chmodDirs(); err != nil || l.laid.dirs == nil {
 		return err
 	}
-	for _, d := range dirs {
+	for _, d := range l.order {
+		if _, known := l.laid.dirs[d]; known || !isMount(d) {
+			continue
+		}
 		var err error
 		if l.laid.dirs[d], err = stampAt(l.dir, d); err != nil {
 			return wrap("make directory", d, err)
@@ -274,20 +275,20 @@ func (l *layer) layAll() error {
 	return nil
 }
 
-func (l *layer) chmodDirs(dirs []string) error {
-	for i := len(dirs) - 1; i >= 0; i-- {
-		mode, made := l.dirs[dirs[i]], 0o755&^umask()
-		if isMount(dirs[i]) {
+func (l *layer) chmodDirs() error {
+	for _, d := range slices.Backward(l.order) {
+		mode, made := l.dirs[d], 0o755&^umask()
+		if isMount(d) {
 			mode = 0o555
 		}
-		if was, ok := l.there[dirs[i]]; ok {
+		if was, ok := l.there[d]; ok {
 			made = was
 		}
 		if mode == made {
 			continue
 		}
-		if err := effect.Fchmodat(l.dir, dirs[i], mode, 0); err != nil {
-			return wrap("make directory", dirs[i], err)
+		if err := effect.Fchmodat(l.dir, d, mode, 0); err != nil {
+			return wrap("make directory", d, err)
 		}
 	}
 	return nil
@@ -296,11 +297,11 @@ func (l *layer) chmodDirs(dirs []string) error {
 // layFiles lays the regular files, on all processors when they are many.
 func (l *layer) layFiles(stamps []stamp) error {
 	if slices.ContainsFunc(l.items, func(it item) bool { return it.source && it.kind == cache.File }) {
-		var err error
-		if l.root, err = openDir(l.spec.Root); err != nil {
+		release, err := l.openRoot()
+		if err != nil {
 			return fmt.Errorf("read campaign root: %w", err)
 		}
-		defer unix.Close(l.root)
+		defer release()
 	}
 	return source.Each(len(l.items), func(i int) error {
 		if l.items[i].kind != cache.File {
@@ -312,6 +313,15 @@ func (l *layer) layFiles(stamps []stamp) error {
 	})
 }
 
+func (l *layer) openRoot() (release func(), err error) {
+	if l.spares != nil {
+		l.root, release, err = l.spares.openRoot(l.spec.Root)
+		return release, err
+	}
+	l.root, err = openDir(l.spec.Root)
+	return func() { unix.Close(l.root) }, err
+}
+
 // create makes a file.
 func (l *layer) create(it *item) (int, error) {
 	return openBeneath(l.dir, it.path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, it.mode, unix.RESOLVE_NO_SYMLINKS)
@@ -319,11 +329,14 @@ func (l *layer) create(it *item) (int, error) {
 
 // layFile makes one file and fills it.
 func (l *layer) layFile(it *item) (s stamp, err error) {
-	open := l.create
-	if l.reused[it.path] {
-		open = l.reopen
+	fd, was := -1, unix.Stat_t{}
+	if l.refit != nil {
+		fd, was, err = l.refit.open(it)
 	}
-	fd, err := open(it)
+	old := fd >= 0
+	if !old && err == nil {
+		fd, err = l.create(it)
+	}
 	if err != nil {
 		return stamp{}, wrap("materialize", it.path, err)
 	}
@@ -335,13 +348,14 @@ func (l *layer) layFile(it *item) (s stamp, err error) {
 	if err := l.fill(fd, it); err != nil {
 		return stamp{}, err
 	}
-	if l.reused[it.path] {
-		return l.refitted(fd, it)
+	switch {
+	case old:
+		err = trim(fd, it, &was)
+	case it.mode&umask() != 0:
+		err = wrap("materialize", it.path, effect.Fchmod(fd, it.mode, it.path))
 	}
-	if it.mode&umask() != 0 {
-		if err := effect.Fchmod(fd, it.mode, it.path); err != nil {
-			return stamp{}, wrap("materialize", it.path, err)
-		}
+	if err != nil {
+		return stamp{}, err
 	}
 	return stampOf(fd)
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -136,6 +137,10 @@ func TestSparesAreAsNew(t *testing.T) {
 	for seed := range uint64(60) {
 		g := &spareGround{t: t, r: rand.New(rand.NewPCG(seed, 0)), root: t.TempDir(), cas: mem.New("")}
 		var spares Spares
+		spares.humble.Store(seed%2 == 0)
+		if seed%3 == 0 { // as where stamps tell less
+			spares.asked.Do(func() {})
+		}
 		work := t.TempDir()
 		undo := func() {}
 		for n := range 6 {
@@ -184,10 +189,11 @@ func TestSparesSpareInodes(t *testing.T) {
 		require.NoError(t, unix.Lstat(filepath.Join(at...), &st))
 		return st.Ino
 	}
-	for name, tc := range map[string]struct {
+	type testCase struct {
 		do             func(ws string) (undo func())
 		source, mounts bool // used again
-	}{
+	}
+	cases := map[string]testCase{
 		"nothing": {func(string) func() { return nil }, true, true},
 		"the source is open": {func(ws string) func() {
 			f, err := os.Open(filepath.Join(ws, "src/a"))
@@ -210,10 +216,15 @@ func TestSparesSpareInodes(t *testing.T) {
 			require.NoError(t, os.Chmod(filepath.Join(ws, ".uf/in"), 0o777))
 			return nil
 		}, true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
+	}
+	run := func(name string, tc testCase, exact, humble bool) {
+		t.Run(fmt.Sprintf("%s, exact %v, humble %v", name, exact, humble), func(t *testing.T) {
 			var spares Spares
 			defer spares.Close()
+			spares.humble.Store(humble)
+			if !exact {
+				spares.asked.Do(func() {})
+			}
 			work := t.TempDir()
 			one, two := filepath.Join(work, "1"), filepath.Join(work, "2")
 			laid, err := spares.Materialize(one, cas, spec)
@@ -238,8 +249,16 @@ func TestSparesSpareInodes(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join(two, Dir, ".uf/in/y/o"))
 			require.NoError(t, err)
 			require.Equal(t, "short", string(b))
+			info, err := os.Stat(filepath.Join(two, Dir, ".uf/in/y/o"))
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o555), info.Mode())
 			require.NoError(t, Remove(two))
 		})
+	}
+	for name, tc := range cases {
+		run(name, tc, true, false)
+		run(name, tc, false, false)
+		run(name, tc, true, true)
 	}
 }
 
@@ -270,4 +289,86 @@ func TestSparesGiveAwayNoDirectory(t *testing.T) {
 		require.ErrorIs(t, unix.Mkdirat(fd, "strange", 0o755), unix.ENOENT)
 	}
 	require.Equal(t, want, dump(t, filepath.Join(two, Dir)))
+}
+
+// TestSparesNoticeWhatIsSoon wants a change noticed that comes right after a workspace was laid and hides behind its times: within
+// a tick of the clock that stamps files they are the same.
+func TestSparesNoticeWhatIsSoon(t *testing.T) {
+	cas := mem.New("")
+	d := put(t, cas, "text")
+	spec := Spec{Mounts: []Mount{{Path: ".uf/in/x/o", Digest: d, Mode: 0o644}}}
+	for _, exact := range []bool{true, false} {
+		var spares Spares
+		if !exact {
+			spares.asked.Do(func() {})
+		}
+		work := t.TempDir()
+		laid, err := spares.Materialize(filepath.Join(work, "0"), cas, spec)
+		require.NoError(t, err)
+		for n := 1; n < 30; n++ {
+			was, now := filepath.Join(work, itoa(n-1)), filepath.Join(work, itoa(n))
+			dir := filepath.Join(was, Dir, ".uf/in/x")
+			var st unix.Stat_t
+			require.NoError(t, unix.Stat(dir, &st))
+			require.NoError(t, os.Chmod(dir, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "extra"), nil, 0o644))
+			require.NoError(t, os.Chmod(dir, 0o555))
+			require.NoError(t, unix.UtimesNanoAt(unix.AT_FDCWD, dir, []unix.Timespec{st.Atim, st.Mtim}, 0))
+			require.True(t, spares.Offer(was, laid))
+			laid, err = spares.Materialize(now, cas, spec)
+			require.NoError(t, err)
+			require.NoFileExists(t, filepath.Join(now, Dir, ".uf/in/x/extra"))
+			require.NoDirExists(t, was)
+		}
+		require.NoError(t, Remove(filepath.Join(work, "29")))
+		spares.Close()
+	}
+}
+
+// TestSparesHaveACleanTmp wants the directory for temporary files to be used again when nobody used it, to be gone else, and what it is
+// about to go with it.
+func TestSparesHaveACleanTmp(t *testing.T) {
+	cas := mem.New("")
+	for name, tc := range map[string]struct {
+		do   func(tmp string) error
+		kept bool
+	}{
+		"nothing":  {func(string) error { return nil }, true},
+		"a file":   {func(tmp string) error { return os.WriteFile(tmp+"/f", nil, 0o600) }, false},
+		"a mode":   {func(tmp string) error { return os.Chmod(tmp, 0o777) }, false},
+		"a link":   {func(tmp string) error { return errors.Join(os.Remove(tmp), os.Symlink("ws", tmp)) }, false},
+		"no more":  {os.Remove, false},
+		"a change": {func(tmp string) error { return errors.Join(os.Mkdir(tmp+"/d", 0o700), os.Remove(tmp+"/d")) }, false},
+	} {
+		for _, exact := range []bool{true, false} {
+			var spares Spares
+			if !exact {
+				spares.asked.Do(func() {})
+			}
+			work := t.TempDir()
+			laid, err := spares.Materialize(filepath.Join(work, "0"), cas, Spec{})
+			require.NoError(t, err)
+			require.NoError(t, os.Mkdir(filepath.Join(work, "0", Tmp), 0o700))
+			for n := 1; n < 4; n++ {
+				was, now := filepath.Join(work, itoa(n-1)), filepath.Join(work, itoa(n))
+				if n == 3 {
+					require.NoError(t, tc.do(filepath.Join(was, Tmp)))
+				}
+				require.True(t, spares.Offer(was, laid))
+				laid, err = spares.Materialize(now, cas, Spec{})
+				require.NoError(t, err)
+				require.NoDirExists(t, was, "%s: it became the other one", name)
+				if tc.kept || n < 3 {
+					info, err := os.Stat(filepath.Join(now, Tmp))
+					require.NoError(t, err)
+					require.Equal(t, fs.ModeDir|0o700, info.Mode())
+				} else {
+					_, err := os.Lstat(filepath.Join(now, Tmp))
+					require.ErrorIs(t, err, fs.ErrNotExist, name)
+				}
+			}
+			require.NoError(t, Remove(filepath.Join(work, "3")))
+			spares.Close()
+		}
+	}
 }

@@ -1,0 +1,152 @@
+package workspace
+
+import (
+	"errors"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
+)
+
+// refit makes of the directory of an attempt that ended that of a new one. What is used again is looked at right before.
+type refit struct {
+	*layer
+	from    *Laid
+	attempt string             // where the directory is
+	was     int                // the workspace that was in it
+	exact   bool               // see exactStamps
+	files   map[string]oldFile // by wanted path, what may become that file
+}
+
+// errWorn says that a directory cannot be used again.
+var errWorn = errors.New("the directory cannot be used again")
+
+// worn is the name of the old workspace while what is needed of it moves to the new one.
+const worn = "worn"
+
+// lay lays the spec.
+func (r *refit) lay() error {
+	r.laid.dirs, r.there = map[string]stamp{}, map[string]uint32{}
+	if err := r.collect(); err != nil {
+		return err
+	}
+	at, err := openDir(r.attempt)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(at)
+	if err := r.clear(at); err != nil {
+		return err
+	}
+	if err := effect.Renameat(at, Dir, at, worn); err != nil {
+		return err
+	}
+	if err := effect.Mkdirat(at, Dir, 0o755); err != nil {
+		return err
+	}
+	if r.was, err = openAt(at, worn); err != nil {
+		return err
+	}
+	defer unix.Close(r.was)
+	if r.dir, err = openAt(at, Dir); err != nil {
+		return err
+	}
+	defer unix.Close(r.dir)
+	if err := r.makeOwn(); err != nil {
+		return err
+	}
+	r.takeSources()
+	if err := r.takeMounts(); err != nil {
+		return err
+	}
+	if err := r.layAll(); err != nil {
+		return err
+	}
+	return effect.RemoveOpen(at, worn, r.was)
+}
+
+// clear leaves nothing beside the old workspace but an untouched directory for temporary files. It fails when there is something that
+// is not ours.
+func (r *refit) clear(at int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(at, &st); err != nil || st.Mode&0o7777 != 0o700 {
+		return errors.Join(errWorn, err)
+	}
+	r.exact = r.spares.exactly(at)
+	entries, err := effect.ReadDir(at)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name {
+		case Dir:
+		case Log:
+			err = effect.Unlinkat(at, Log, 0)
+		case Tmp:
+			err = r.clearTmp(at)
+		default:
+			err = errWorn
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearTmp removes the directory for temporary files when somebody used it.
+func (r *refit) clearTmp(at int) error {
+	if r.untouchedTmp(at) || effect.Unlinkat(at, Tmp, unix.AT_REMOVEDIR) == nil {
+		return nil
+	}
+	return effect.RemoveAll(filepath.Join(r.attempt, Tmp))
+}
+
+// untouchedTmp reports whether nobody has used the directory for temporary files. Every use changes its times.
+func (r *refit) untouchedTmp(at int) bool {
+	now, err := stampAt(at, Tmp)
+	if err != nil {
+		return false
+	}
+	if r.exact && now == r.from.tmp {
+		r.laid.tmp = now
+		return true
+	}
+	var st unix.Statx_t
+	const want = unix.STATX_BTIME | unix.STATX_MTIME | unix.STATX_CTIME | unix.STATX_MODE
+	if unix.Statx(at, Tmp, unix.AT_SYMLINK_NOFOLLOW, want, &st) != nil || st.Mask&want != want {
+		return false
+	}
+	if st.Mode != unix.S_IFDIR|0o700 || st.Mtime != st.Btime || st.Ctime != st.Btime || nanos(st.Ctime) != now.ctime {
+		return false
+	}
+	fd, err := openAt(at, Tmp)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	if entries, err := effect.ReadDir(fd); err != nil || len(entries) > 0 {
+		return false
+	}
+	r.laid.tmp = now
+	return true
+}
+
+func openAt(dir int, name string) (int, error) {
+	return openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY, 0, unix.RESOLVE_NO_SYMLINKS)
+}
+
+// makeOwn makes the directories that are of no mount.
+func (r *refit) makeOwn() error {
+	for _, d := range r.order {
+		if isMount(d) {
+			continue
+		}
+		if err := effect.Mkdirat(r.dir, d, 0o755); err != nil {
+			return err
+		}
+		r.there[d] = 0o755 &^ umask()
+	}
+	return nil
+}
