@@ -62,24 +62,31 @@ func inChunks(b []byte, parts []stretch) []stretch {
 }
 
 // read returns what a stretch of a campaign file declares; nil when there is anything to say about it.
-func (s *stretch) read(file string) (top *node) {
+func (s *stretch) read(file string) *node {
+	top := &node{schema: rootSchema}
+	rest, all := newQuickReader(s.text, file, s.start).blocks(top)
+	if !all && !rest.parse(file, top) {
+		return nil
+	}
+	return top
+}
+
+// parse reads a stretch into top by HCL's parser; false when there is anything to say about it.
+func (s *stretch) parse(file string, top *node) (ok bool) {
 	defer func() {
 		if recover() != nil {
-			top = nil // the whole file meets it again, where it is reported
+			ok = false // the whole file meets it again, where it is reported
 		}
 	}()
 	parsed, ds := hclsyntax.ParseConfig(s.text, file, s.start)
 	if len(ds) > 0 || parsed == nil {
-		return nil
+		return false
 	}
 	body, ok := parsed.Body.(*hclsyntax.Body)
 	if !ok || len(body.Attributes) > 0 {
-		return nil
+		return false
 	}
-	top = &node{schema: rootSchema}
 	var found problems
-	if found.readBody(body, top); len(found.list) > 0 {
-		return nil
-	}
-	return top
+	found.readBody(body, top)
+	return len(found.list) == 0
 }

@@ -72,6 +72,11 @@ func (ev *evaluator) readLate(d *taskDef, a *lateArg) *argument {
 		return a.shared
 	}
 	start := hcl.Pos{Line: int(a.line), Column: int(a.column), Byte: int(a.from)}
+	if src, ok := ev.src.source(d.task.Range.File); ok {
+		if read := newQuickReader(src[a.from:a.to], d.task.Range.File, start).argumentOf(a.spec); read != nil {
+			return read
+		}
+	}
 	body := ev.reparse(d.task.Range.File, start, int(a.to))
 	attr := body.Attributes[a.spec.Name]
 	if attr == nil {
