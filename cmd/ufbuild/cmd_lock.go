@@ -15,7 +15,6 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk"
-	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/reference"
@@ -148,10 +147,6 @@ func writeLock(file string, l *reference.Lock) error {
 		return nil
 	case errors.Is(err, os.ErrNotExist) && len(l.Pins) == 0:
 		return nil
-	}
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), lockTemp+"*"))
-	for _, name := range left {
-		_ = effect.Remove(name) // of one that was killed
 	}
 	if _, err := replaceFile(file, lockTemp, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return fmt.Errorf("write lock file: %w", err)
