@@ -73,7 +73,7 @@ func because(why string) string {
 func (s *scheduler) takeAwaiting(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
 	n.result.Ordinal = n.decision.Attempt.Ordinal
-	n.result.Message = "waits for approval; look and decide with: ufbuild approve " + n.result.Address.String()
+	n.result.say().Message = "waits for approval; look and decide with: ufbuild approve " + n.result.Address.String()
 	if s.plan {
 		s.done(ctx, id, Awaiting)
 		return

@@ -76,10 +76,9 @@ func (d *Decider) comparedOutput(l left, from lang.Address, output string) Compa
 	var doc Compared
 	o := outputNamed(l.outputs, output)
 	switch {
-	case !l.done, l.until != (lang.Address{}):
-		doc.until = l.until
-		if doc.until == (lang.Address{}) {
-			doc.until = from
+	case !l.done, l.until != nil:
+		if doc.until = from; l.until != nil {
+			doc.until = *l.until
 		}
 		doc.State, doc.Why = contract.Pending, doc.until.String()+" has to run first"
 	case !l.ok:
@@ -104,7 +103,7 @@ func (d *Decider) instancesBehind(from lang.Address, deps *dependencies) []lang.
 	if !ok || t.Expand == nil {
 		return []lang.Address{from}
 	}
-	if l := deps.results[from]; !l.ok || l.until != (lang.Address{}) {
+	if l := deps.results[from]; !l.ok || l.until != nil {
 		return []lang.Address{from}
 	}
 	var all []lang.Address

@@ -274,7 +274,8 @@ func (s *scheduler) takeBack(ctx context.Context, id graph.NodeID, err error) bo
 		return true
 	}
 	n.damaged++
-	n.result.Outcome, n.result.Message, n.result.Reason = "", "", Reason{}
+	n.result.Outcome, n.result.Reason = "", &noReason
+	n.result.setMessage("")
 	s.emit(event.Event{Kind: event.Notice, Address: n.result.Address.String(), Text: "decided again: " + err.Error()})
 	s.set(id, Waiting)
 	n.waiting = 0

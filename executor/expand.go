@@ -16,7 +16,7 @@ func (s *scheduler) expand(ctx context.Context, id graph.NodeID) {
 	node := s.graph.Node(id)
 	instances, diags := s.b.Campaign.Expand(node.Task, s.dependenciesOf(id))
 	if diags.HasErrors() {
-		s.nodes[id].result.Diags = diags
+		s.nodes[id].result.say().Diags = diags
 		s.fail(ctx, id, cache.Failed, brokenMessage(&Decision{Diagnostics: diags}))
 		return
 	}

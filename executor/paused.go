@@ -283,7 +283,7 @@ func (s *scheduler) giveUp() {
 
 // pauseNode ends a node that a later build goes on with.
 func (s *scheduler) pauseNode(id graph.NodeID, why string) {
-	s.nodes[id].result.Message = why
+	s.nodes[id].result.setMessage(why)
 	s.set(id, Paused)
 	s.open--
 }
@@ -339,14 +339,15 @@ func (s *scheduler) heldBy(id graph.NodeID) *nodeState {
 // putBehind says of a node which other one holds it back.
 func (s *scheduler) putBehind(id graph.NodeID, dep *nodeState) {
 	r := &s.nodes[id].result
-	r.Cause, r.Through = dep.result.root(), nil
-	r.Message = "waits for " + r.Cause.String()
-	if r.Cause != dep.result.Address {
-		r.Through = &dep.result.Address
-		r.Message += ", through " + r.Through.String()
+	w := r.say()
+	w.Cause, w.Through = dep.result.root(), nil
+	w.Message = "waits for " + w.Cause.String()
+	if w.Cause != dep.result.Address {
+		w.Through = &dep.result.Address
+		w.Message += ", through " + w.Through.String()
 	}
 	if bound := s.boundOf(id); bound != "" {
-		r.Message += "; " + bound
+		w.Message += "; " + bound
 	}
 }
 
@@ -365,7 +366,8 @@ func (s *scheduler) pausedAtOnce(id graph.NodeID) bool {
 		return false
 	}
 	why := s.short(id)
-	s.nodes[id].result.Message, s.nodes[id].result.Unpaid = why, why != ""
+	s.nodes[id].result.setMessage(why)
+	s.nodes[id].result.Unpaid = why != ""
 	return why != ""
 }
 

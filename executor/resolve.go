@@ -21,13 +21,13 @@ const maxRead = 64 << 20
 
 // left is what a finished node hands to its readers.
 type left struct {
-	done    bool
-	ok      bool
 	status  string // "ok", "partial", "failed", "skipped"
 	outputs []cache.Output
 	trees   map[string][]string // globs of tree outputs by name
-	// until is the node that has to run before this one can be decided; a plan has not run it.
-	until lang.Address
+	// until is the node that has to run before this one can be decided, where a plan has not run it; else nil.
+	until *lang.Address
+	done  bool
+	ok    bool
 	// inherited says that its trees record what they changed of other trees or of the project, so that not all in
 	// them is its own work.
 	inherited bool

@@ -251,7 +251,8 @@ func (s *scheduler) waitOthers(ctx context.Context, id graph.NodeID) bool {
 		if !unknown {
 			return false
 		}
-		n.result.Cause, n.result.Through, n.result.Message = cause, through, s.boundOf(id)
+		n.result.setCause(cause, through)
+		n.result.setMessage(s.boundOf(id))
 	}
 	if s.graph.Node(id).Instance == nil {
 		s.done(ctx, id, s.openAs(id))
@@ -359,11 +360,13 @@ func (b *Builder) deciders() int {
 func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	n := s.nodes[m.id]
 	n.decision = &m.dec
-	n.result.Key, n.result.Reason = m.dec.Key, m.dec.Reason
+	n.result.Key = m.dec.Key
+	n.result.setReason(m.dec.Reason)
 	if s.plan {
-		n.result.Manifest = m.dec.Manifest
+		w := n.result.say()
+		w.Manifest = m.dec.Manifest
 		if m.dec.Action != nil {
-			n.result.Inflows, n.result.Compared = m.dec.Action.Inflows, m.dec.Action.Compared
+			w.Inflows, w.Compared = m.dec.Action.Inflows, m.dec.Action.Compared
 		}
 	}
 	if s.b.Sourced != nil && m.dec.Action != nil {
@@ -383,7 +386,7 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		s.takeStale(ctx, m.id)
 	case Withheld:
 		n.result.Withheld = true
-		n.result.Message = "when is false"
+		n.result.setMessage("when is false")
 		s.skip(ctx, m.id, lang.Address{}, true)
 	case Unjudged:
 		s.takeUnjudged(ctx, m.id)
@@ -392,7 +395,7 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	case Asked:
 		s.takeAwaiting(ctx, m.id)
 	case Broken:
-		n.result.Diags = m.dec.Diagnostics
+		n.result.say().Diags = m.dec.Diagnostics
 		outcome := cache.Failed
 		var full *NoRoom
 		if errors.As(m.dec.Err, &full) {
@@ -417,9 +420,10 @@ func brokenMessage(dec *Decision) string {
 func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
 	dec := n.decision
-	n.result.Ordinal, n.result.Warnings = dec.Attempt.Ordinal, dec.Verdict.Warnings
+	n.result.Ordinal = dec.Attempt.Ordinal
+	n.result.setWarnings(dec.Verdict.Warnings)
 	if dec.Note != "" {
-		n.result.Warnings = append(slices.Clone(n.result.Warnings), dec.Note)
+		n.result.warn(dec.Note)
 	}
 	s.noteDiffer(id)
 	if dec.Attempt.Key != dec.Key {
@@ -427,7 +431,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	}
 	n.result.Where = dec.Attempt.From
 	n.left = leftBy(dec.Action, dec.Attempt)
-	n.placed, n.placedAt = dec.Attempt.Captured.Outputs, s.b.Now()
+	n.placed, n.placedAt = dec.Attempt.Captured.Outputs, s.b.Now().UnixNano()
 	sel, ok := s.b.View.Selected[dec.Action.Address]
 	if !ok || sel.Key != dec.Attempt.Key || sel.Ordinal != dec.Attempt.Ordinal {
 		n.result.Found = true
@@ -447,10 +451,12 @@ func (s *scheduler) noteDiffer(id graph.NodeID) {
 	n := s.nodes[id]
 	dec := n.decision
 	if s.graph.Node(id).Instance.KeepEdits && dec.Place == place.Edited {
-		n.result.Warnings = append(slices.Clone(n.result.Warnings), "edited, and kept so (keep_edits): "+strings.Join(dec.Differ, ", "))
+		n.result.warn("edited, and kept so (keep_edits): " + strings.Join(dec.Differ, ", "))
 		return
 	}
-	n.result.Differ, n.result.Restored = dec.Differ, len(dec.Differ) > 0
+	if n.result.Restored = len(dec.Differ) > 0; n.result.Restored || len(n.result.Differ) > 0 {
+		n.result.say().Differ = dec.Differ
+	}
 }
 
 func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
@@ -461,7 +467,8 @@ func (s *scheduler) takeStale(ctx context.Context, id graph.NodeID) {
 	case !s.mayStart(id):
 		s.leaveOut(ctx, id, lang.Address{})
 	case s.plan && n.result.Reason.Kind == NotStoredYet: // a build stores it, and then it is judged
-		n.result.Message, n.result.Cause = "until it is stored", n.result.Address
+		n.result.setMessage("until it is stored")
+		n.result.setCause(n.result.Address, n.result.Through)
 		s.done(ctx, id, Unknown)
 	case s.plan && s.pausedAtOnce(id):
 		s.done(ctx, id, Paused)
@@ -481,11 +488,12 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
 	n.result.Ordinal = n.decision.Attempt.Ordinal
 	if s.plan {
-		n.result.Message = "until judged"
-		n.result.Cause = n.result.Address
+		message, cause := "until judged", n.result.Address
 		if until, open := n.decision.Action.pending(); open {
-			n.result.Message, n.result.Cause = "", until
+			message, cause = "", until
 		}
+		n.result.setMessage(message)
+		n.result.setCause(cause, n.result.Through)
 		s.done(ctx, id, Unknown)
 		return
 	}
@@ -507,8 +515,8 @@ func leftOf(specs []OutputSpec, at cache.Attempt, inherited bool) left {
 	if l.status == "" || at.Outcome == cache.Rejected || at.Outcome == cache.OverBudget {
 		l.status = string(cache.OK)
 	}
+	l.outputs = inOrder(specs, at.Captured.Outputs)
 	for _, o := range specs {
-		l.outputs = append(l.outputs, outputNamed(at.Captured.Outputs, o.Name))
 		if o.Path != "" {
 			continue
 		}
@@ -518,6 +526,18 @@ func leftOf(specs []OutputSpec, at cache.Attempt, inherited bool) left {
 		l.trees[o.Name] = o.Tree
 	}
 	return l
+}
+
+// inOrder returns one output for each spec. Mostly that is what was captured, which is shared: it is kept for every node.
+func inOrder(specs []OutputSpec, captured []cache.Output) []cache.Output {
+	if slices.EqualFunc(specs, captured, func(s OutputSpec, o cache.Output) bool { return s.Name == o.Name }) {
+		return captured
+	}
+	out := make([]cache.Output, len(specs))
+	for i, s := range specs {
+		out[i] = outputNamed(captured, s.Name)
+	}
+	return out
 }
 
 // done makes a node final and tells its dependents.
@@ -554,18 +574,20 @@ func (s *scheduler) tellDone(id graph.NodeID, to State) {
 	})
 }
 
-// until names the node that has to run before what a node leaves is known; zero when it is known.
-func (s *scheduler) until(id graph.NodeID) lang.Address {
+// until names the node that has to run before what a node leaves is known; nil when it is known.
+func (s *scheduler) until(id graph.NodeID) *lang.Address {
 	switch n := s.nodes[id]; n.state {
 	case WouldRun, Unknown, Awaiting, Paused:
-		return n.result.root()
+		until := n.result.root()
+		return &until
 	}
-	return lang.Address{}
+	return nil
 }
 
 func (s *scheduler) fail(ctx context.Context, id graph.NodeID, o cache.Outcome, message string) {
 	n := s.nodes[id]
-	n.result.Outcome, n.result.Message = o, message
+	n.result.Outcome = o
+	n.result.setMessage(message)
 	n.left = left{done: true, status: "failed"}
 	s.done(ctx, id, Failed)
 	if s.b.FailFast || onFailure(s.graph.Node(id)) == "abort" {
@@ -582,9 +604,10 @@ func onFailure(n *graph.Node) string {
 
 func (s *scheduler) skip(ctx context.Context, id graph.NodeID, cause lang.Address, withheld bool) {
 	n := s.nodes[id]
-	n.result.Cause, n.result.Withheld = cause, withheld
+	n.result.Withheld = withheld
+	n.result.setCause(cause, n.result.Through)
 	if cause != (lang.Address{}) {
-		n.result.Message = cause.String() + " " + skipVerb(withheld)
+		n.result.setMessage(cause.String() + " " + skipVerb(withheld))
 		if !withheld {
 			s.records.skipped(n.result.Address, cause, s.messageOf(cause))
 		}
@@ -618,7 +641,7 @@ func skipVerb(withheld bool) string {
 // cancelled by halt themselves.
 func (s *scheduler) cancel(id graph.NodeID) {
 	n := s.nodes[id]
-	n.result.Message = s.halted
+	n.result.setMessage(s.halted)
 	s.set(id, s.haltAs)
 	s.open--
 }
@@ -651,7 +674,7 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 	sum := Summary{Graph: s.graph, Counts: map[State]int{}, Stopped: ctx.Err() != nil, Duration: s.b.Now().Sub(s.begun)}
 	for _, id := range s.graph.Order() {
 		if n := s.nodes[id]; n.state == Paused && n.short {
-			n.result.Message = s.whyShort(id)
+			n.result.setMessage(s.whyShort(id))
 		}
 		r := &s.nodes[id].result
 		r.Inherited = s.nodes[id].left.inherited

@@ -53,11 +53,12 @@ func (s *scheduler) leftOutBy(id graph.NodeID) (lang.Address, bool) {
 // record.
 func (s *scheduler) leaveOut(ctx context.Context, id graph.NodeID, cause lang.Address) {
 	n := s.nodes[id]
-	n.result.LeftOut, n.result.Cause = true, cause
+	n.result.LeftOut = true
+	n.result.setCause(cause, n.result.Through)
 	if cause == (lang.Address{}) {
-		n.result.Message = "left out by " + s.b.Scope.Why + ", and stale: " + n.result.Reason.String()
+		n.result.say().Message = "left out by " + s.b.Scope.Why + ", and stale: " + n.result.Reason.String()
 	} else {
-		n.result.Message = "waits for " + cause.String() + ", which " + s.b.Scope.Why + " leaves out"
+		n.result.say().Message = "waits for " + cause.String() + ", which " + s.b.Scope.Why + " leaves out"
 	}
 	s.done(ctx, id, Skipped)
 }

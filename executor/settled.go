@@ -44,7 +44,7 @@ func (s *scheduler) settleBy(ctx context.Context, id graph.NodeID, at cache.Atte
 	n.waiting = 0
 	n.result.Key, n.result.Ordinal = at.Key, at.Ordinal
 	n.left = leftOf(outputSpecs(s.graph.Node(id).Instance), at, inherited)
-	n.placed, n.placedAt = at.Captured.Outputs, s.b.Now()
+	n.placed, n.placedAt = at.Captured.Outputs, s.b.Now().UnixNano()
 	if !s.plan && s.b.Account != nil {
 		s.b.Account(accountOf(s.b.Campaign, s.graph.Node(id).Instance, at, true))
 	}

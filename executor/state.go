@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -12,7 +14,7 @@ import (
 )
 
 // State is where a node is in one build or plan.
-type State int
+type State uint8
 
 // The states. Those from Done states on are final.
 const (
@@ -60,32 +62,36 @@ var legal = map[State][]State{
 }
 
 // nodeState is what the scheduler knows of a node. Only the scheduler goroutine touches it.
+//
+// There is one for each node of the campaign, to the end of the build, so its size counts: numbers are as small as what they count,
+// and what is said of few nodes lies elsewhere.
 type nodeState struct {
-	state    State
-	waiting  int // dependencies that are not done
-	left     left
-	decision *Decision // nil before the first and once the node is done: it holds all that the task is given
 	result   NodeResult
-	tries    int                     // attempts in this build that used up a try
-	infra    int                     // attempts in this build that the machine spoiled
+	left     left
+	decision *Decision               // nil before the first and once the node is done: it holds all that the task is given
 	likely   *budget.Estimate        // nil until asked for
-	rung     int                     // the rung of its agent that ran it last
-	given    rungSet                 // rungs whose tries are used up
-	redone   int                     // decisions repeated because a source changed
-	damaged  int                     // decisions repeated because of damaged bytes
-	doubted  bool                    // taken back, since a reader met damaged bytes
-	lost     uint8                   // attempts in this build that got lost elsewhere; small, since memory is counted by node
-	short    bool                    // it was stopped because a budget that it shares was spent
-	made     int                     // attempts in this build
 	stop     context.CancelCauseFunc // of a running one
 	placed   []cache.Output          // what is in place; nil: nothing yet
-	placedAt time.Time               // when it was
+	placedAt int64                   // when it was, in nanoseconds since 1970
+	waiting  int32                   // dependencies that are not done
+	tries    int                     // attempts in this build that used up a try
+	made     int                     // attempts in this build
+	rung     int                     // the rung of its agent that ran it last
+	given    rungSet                 // rungs whose tries are used up
+	infra    uint8                   // attempts in this build that the machine spoiled, a few at most
+	redone   uint8                   // decisions repeated because a source changed, a few at most
+	damaged  uint8                   // decisions repeated because of damaged bytes, a few at most
+	lost     uint8                   // attempts in this build that got lost elsewhere
+	state    State
+	doubted  bool // taken back, since a reader met damaged bytes
+	short    bool // it was stopped because a budget that it shares was spent
 }
 
 func newNodeStates(n int) []*nodeState {
 	all := make([]nodeState, n)
 	out := make([]*nodeState, n)
 	for i := range all {
+		all[i].result.Reason, all[i].result.Words = &noReason, &noWords
 		out[i] = &all[i]
 	}
 	return out
@@ -94,30 +100,83 @@ func newNodeStates(n int) []*nodeState {
 // NodeResult is what a build or plan says of one node.
 type NodeResult struct {
 	Address   lang.Address
-	State     State
-	Reason    Reason        // why it ran or would run; Unknown: what speaks for a run whatever Cause leaves
 	Key       cache.Key     // zero while unknown
+	Reason    *Reason       // why it ran or would run; Unknown: what speaks for a run whatever Cause leaves. Never nil, never changed
 	From      *cache.Key    // IsFresh: the attempt's own key, where a person chose one of another key; else nil
-	Manifest  []byte        // plan only: what the key is the digest of
-	Inflows   []Inflow      // plan only: what in1, in2, … of the manifest are
-	Compared  []Compared    // plan only: what contracts compare with
+	Where     *cache.From   // IsFresh by an attempt that another machine made; nil for those made here
 	Ordinal   int           // of the attempt that it reads, or that failed
 	Outcome   cache.Outcome // of the attempt made in this build
-	Message   string        // for people: why it failed or was skipped
-	Cause     lang.Address  // Skipped: the root failure; Unknown, Paused, Awaiting: the node it waits for, zero for a root of these
-	Through   *lang.Address // the dependency through which it waits for Cause; nil when it is Cause
-	Withheld  bool          // Skipped because of when = false
-	Unpaid    bool          // Paused because a ceiling is reached, so that only a higher one lets another build go on
-	World     bool          // Failed because of this machine: nothing was begun, or what it left is kept and not stored yet
-	Inherited bool          // of one that is fresh or ran: its trees record what they changed of others
-	LeftOut   bool          // Skipped because the scope of the build leaves it out, or Cause, which it needs
-	Found     bool          // IsFresh by an attempt that this campaign had not selected
-	Restored  bool          // IsFresh, and outputs were or would be put in place
-	Differ    []string      // paths that were missing or edited
-	Where     *cache.From   // IsFresh by an attempt that another machine made; nil for those made here
-	Warnings  []string
 	Duration  time.Duration // of the attempts made in this build
-	Diags     lang.Diagnostics
+	*Words                  // never nil
+	State     State
+	Withheld  bool // Skipped because of when = false
+	Unpaid    bool // Paused because a ceiling is reached, so that only a higher one lets another build go on
+	World     bool // Failed because of this machine: nothing was begun, or what it left is kept and not stored yet
+	Inherited bool // of one that is fresh or ran: its trees record what they changed of others
+	LeftOut   bool // Skipped because the scope of the build leaves it out, or Cause, which it needs
+	Found     bool // IsFresh by an attempt that this campaign had not selected
+	Restored  bool // IsFresh, and outputs were or would be put in place
+}
+
+// Words are what there is to say of a node that is not just fresh or ran. Most nodes share those that say nothing: who reads a
+// result does not change them.
+type Words struct {
+	Message  string        // for people: why it failed or was skipped
+	Cause    lang.Address  // Skipped: the root failure; Unknown, Paused, Awaiting: the node it waits for, zero for a root of these
+	Through  *lang.Address // the dependency through which it waits for Cause; nil when it is Cause
+	Differ   []string      // paths that were missing or edited
+	Warnings []string
+	Diags    lang.Diagnostics
+	Manifest []byte     // plan only: what the key is the digest of
+	Inflows  []Inflow   // plan only: what in1, in2, … of the manifest are
+	Compared []Compared // plan only: what contracts compare with
+}
+
+// What most nodes have.
+var (
+	noWords      Words
+	noReason     Reason
+	firstAttempt = Reason{Kind: FirstAttempt}
+)
+
+// say returns words that are the node's own, to be changed.
+func (r *NodeResult) say() *Words {
+	if r.Words == &noWords {
+		r.Words = new(Words)
+	}
+	return r.Words
+}
+
+func (r *NodeResult) setMessage(m string) {
+	if m != r.Message {
+		r.say().Message = m
+	}
+}
+
+func (r *NodeResult) setCause(cause lang.Address, through *lang.Address) {
+	if cause != r.Cause || through != r.Through {
+		w := r.say()
+		w.Cause, w.Through = cause, through
+	}
+}
+
+func (r *NodeResult) setWarnings(w []string) {
+	if len(w)+len(r.Warnings) > 0 {
+		r.say().Warnings = w
+	}
+}
+
+func (r *NodeResult) warn(text string) { r.setWarnings(append(slices.Clone(r.Warnings), text)) }
+
+func (r *NodeResult) setReason(why Reason) {
+	switch {
+	case why.IsZero():
+		r.Reason = &noReason
+	case reflect.DeepEqual(why, firstAttempt):
+		r.Reason = &firstAttempt
+	default:
+		r.Reason = &why
+	}
 }
 
 // root is the node at the end of what a node waits for: itself when it waits for none.

@@ -91,21 +91,21 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	}
 	if m.found {
 		n.decision.Attempt, n.decision.Verdict, n.decision.Answer = m.attempt, m.verdict, Fresh
-		n.result.Reason = Reason{}
+		n.result.Reason = &noReason
 		s.takeFresh(ctx, m.id)
 		return
 	}
 	s.report(m, inst)
 	at := &m.attempt
 	s.takeGood(inst.Profile, at.Outcome)
-	n.result.Ordinal, n.result.Outcome, n.result.Message = at.Ordinal, at.Outcome, at.Message
-	n.result.Warnings = m.verdict.Warnings
+	n.result.Ordinal, n.result.Outcome = at.Ordinal, at.Outcome
+	n.result.setMessage(at.Message)
+	n.result.setWarnings(m.verdict.Warnings)
 	if m.end.Warning != "" {
-		n.result.Warnings = append(slices.Clone(n.result.Warnings), event.PlainText(m.end.Warning))
+		n.result.warn(event.PlainText(m.end.Warning))
 	}
 	if m.undeclared != "" {
-		n.result.Warnings = append(slices.Clone(n.result.Warnings),
-			fmt.Sprintf("%s (`ufbuild show %s@%d --leftovers` lists them)", m.undeclared, inst.Address, s.number(m.id)))
+		n.result.warn(fmt.Sprintf("%s (`ufbuild show %s@%d --leftovers` lists them)", m.undeclared, inst.Address, s.number(m.id)))
 	}
 	switch {
 	case m.changed && n.redone < maxRedone && s.halted == "":
@@ -173,9 +173,9 @@ func costOf(at cache.Attempt) *float64 {
 
 func (s *scheduler) takeSuccess(ctx context.Context, m endedMsg) {
 	n := s.nodes[m.id]
-	n.result.Message = ""
+	n.result.setMessage("")
 	n.left = leftBy(n.decision.Action, m.attempt)
-	n.placed, n.placedAt = m.attempt.Captured.Outputs, s.b.Now()
+	n.placed, n.placedAt = m.attempt.Captured.Outputs, s.b.Now().UnixNano()
 	s.records.selected(s.graph.Node(m.id).Address, m.attempt, m.attempt.Reason)
 	s.done(ctx, m.id, Ran)
 }
@@ -183,7 +183,7 @@ func (s *scheduler) takeSuccess(ctx context.Context, m endedMsg) {
 // takeTrouble ends a node whose attempt could not be recorded, or that could not be started.
 func (s *scheduler) takeTrouble(ctx context.Context, m endedMsg) {
 	if errors.Is(m.err, context.Canceled) {
-		s.nodes[m.id].result.Message = "the build was stopped"
+		s.nodes[m.id].result.setMessage("the build was stopped")
 		s.stopped(m.id)
 		return
 	}
@@ -197,7 +197,7 @@ func (s *scheduler) takeTrouble(ctx context.Context, m endedMsg) {
 // stopped ends a running node because the build was stopped.
 func (s *scheduler) stopped(id graph.NodeID) {
 	if s.haltAs == Paused {
-		s.nodes[id].result.Message = s.halted
+		s.nodes[id].result.setMessage(s.halted)
 	}
 	s.set(id, s.haltAs)
 	s.open--

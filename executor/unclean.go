@@ -231,11 +231,11 @@ func (s *scheduler) overOutputs() []Trespass {
 	for _, id := range s.order {
 		n := s.nodes[id]
 		addr := n.result.Address
-		ranLater := last.end.After(n.placedAt) && (last.who != addr || before.After(n.placedAt))
+		ranLater := last.end.UnixNano() > n.placedAt && (last.who != addr || before.UnixNano() > n.placedAt)
 		if n.placed == nil || !ranLater || s.graph.Node(id).Instance.KeepEdits {
 			continue
 		}
-		for _, c := range s.b.Placer.Touched(addr, n.placed, outPaths(outputSpecs(s.graph.Node(id).Instance)), n.placedAt) {
+		for _, c := range s.b.Placer.Touched(addr, n.placed, outPaths(outputSpecs(s.graph.Node(id).Instance)), time.Unix(0, n.placedAt)) {
 			if by := s.b.witness.suspects(c.At, addr); len(by) > 0 {
 				out = append(out, Trespass{Path: c.Path, What: c.What, Owner: addr, By: by})
 			}

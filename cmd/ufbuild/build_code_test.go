@@ -20,7 +20,7 @@ func TestBuildCodeIsThatOfTheGravest(t *testing.T) {
 	a := &app{process: &process{}}
 	s := &session{loaded: a.loadWith(lang.Options{Dir: dir}, nil), app: a}
 	node := func(name string, st executor.State) executor.NodeResult {
-		return executor.NodeResult{Address: lang.Address{Task: name}, State: st}
+		return executor.NodeResult{Address: lang.Address{Task: name}, State: st, Words: &executor.Words{}}
 	}
 	failed, world, spent := node("a", executor.Failed), node("a", executor.Failed), node("a", executor.Failed)
 	world.World, spent.Outcome = true, cache.OverBudget

@@ -178,7 +178,7 @@ func (s *session) tellRunning(sum *executor.Summary) error {
 		r := sum.Nodes[i]
 		runs := slices.ContainsFunc(live, func(l executor.Live) bool { return l.Address == r.Address && l.Attempt.Key == r.Key })
 		if runs && (r.Reason.Kind == executor.Interrupted || r.Reason.Kind == executor.NotStoredYet) {
-			r.Reason = executor.Reason{Kind: executor.RunsNow, Ordinal: r.Reason.Ordinal}
+			r.Reason = &executor.Reason{Kind: executor.RunsNow, Ordinal: r.Reason.Ordinal}
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func reportNode(r *executor.NodeResult) nodeReport {
 		n.Key = r.Key.String()
 	}
 	if !r.Reason.IsZero() {
-		n.Reason, n.ReasonText = &r.Reason, r.Reason.String()
+		n.Reason, n.ReasonText = r.Reason, r.Reason.String()
 	}
 	switch {
 	case r.Cause == (lang.Address{}):
