@@ -220,6 +220,11 @@ func (f *Files) Known(path string, st *unix.Stat_t) (digest.Digest, bool) {
 // remember replaces what is known of path.
 func (f *Files) remember(path string, e *entry) {
 	e.used.Store(true)
+	if w := f.watching; w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.inherit(path, f.known(path), e)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.entries[path] = e

@@ -27,6 +27,7 @@ type entry struct {
 	at   int64       // coarse file-system time just before the bytes were read
 	used atomic.Bool // asked for in this process
 	age  uint8       // saves since it was last used
+	seen bool        // since [Files.Watch], stat said sig of the path, and nothing else; guarded by watched.mu
 }
 
 // settled is the time of entries that were found not to be racy when they were saved.

@@ -9,9 +9,10 @@ import (
 	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
-// watched is the set of observations of one Files.
+// watched is the set of observations of one Files. Most are of files whose bytes are known as they were seen: of those the entry
+// says that, and seen has the others.
 type watched struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // taken before that of Files; guards entry.seen too, and no entry is replaced without it
 	seen map[watchKey]signature
 }
 
@@ -38,10 +39,41 @@ func (f *Files) observe(path string, follow bool, sig signature) {
 	k := watchKey{path, follow}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if old, ok := w.seen[k]; ok && old != sig {
-		sig = torn
+	e := f.known(path)
+	if e != nil && e.seen && !follow {
+		if e.sig != sig {
+			e.seen, w.seen[k] = false, torn
+		}
+		return
 	}
-	w.seen[k] = sig
+	switch old, ok := w.seen[k]; {
+	case ok && old != sig:
+		w.seen[k] = torn
+	case e != nil && e.sig == sig && !follow:
+		delete(w.seen, k)
+		e.seen = true
+	default:
+		w.seen[k] = sig
+	}
+}
+
+// known returns the entry of a path; nil when there is none.
+func (f *Files) known(path string) *entry {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.entries[path]
+}
+
+// inherit lets the entry that takes the place of another one say what was seen of its path. The caller holds w.mu.
+func (w *watched) inherit(path string, old, e *entry) {
+	k := watchKey{path, false}
+	if old != nil && old.seen {
+		old.seen, w.seen[k] = false, old.sig
+	}
+	if sig, ok := w.seen[k]; ok && sig == e.sig {
+		delete(w.seen, k)
+		e.seen = true
+	}
 }
 
 // rewritten forgets earlier looks at a path that this process has written itself.
@@ -52,6 +84,9 @@ func (f *Files) rewritten(path string, sig signature) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if e := f.known(path); e != nil {
+		e.seen = false
+	}
 	delete(w.seen, watchKey{path, true})
 	w.seen[watchKey{path, false}] = sig
 }
@@ -91,7 +126,16 @@ func (f *Files) Observed() ([]stamp.Observation, bool) {
 	defer f.watching.mu.Unlock()
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	out := make([]stamp.Observation, 0, len(f.watching.seen))
+	out := make([]stamp.Observation, 0, len(f.watching.seen)+len(f.entries))
+	for path, e := range f.entries {
+		if !e.seen {
+			continue
+		}
+		if !e.clean() {
+			return nil, false
+		}
+		out = append(out, stamp.Observation{Path: path, Sig: e.sig, Sum: e.sum})
+	}
 	for k, sig := range f.watching.seen {
 		o := stamp.Observation{Path: k.path, Follow: k.follow, Sig: sig}
 		if e := f.entries[k.path]; e != nil && e.sig == sig {
