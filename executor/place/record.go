@@ -30,7 +30,8 @@ type placed struct {
 	out    *effect.File
 	known  map[string][]putRecord // nil until read; the last two of each, oldest first
 	unread map[string][][]byte    // lines of instances that nobody asked for
-	found  bool                   // there was a file when it was read
+	found  bool                   // there was a file before anything was put
+	begun  bool                   // there was none, and now there is ours
 	lines  int
 	loaded bool
 }
@@ -76,7 +77,7 @@ func (l *placed) append(line []byte) error {
 		}
 		// Whether the record was there before decides what a file without a line means.
 		if _, err := os.Lstat(l.file); err != nil && !l.loaded {
-			l.known, l.loaded = map[string][]putRecord{}, true
+			l.begun = true
 		}
 		var err error
 		if l.out, err = effect.OpenFile(l.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644); err != nil {
@@ -132,7 +133,7 @@ func (l *placed) read() error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", l.file, err)
 	}
-	l.found = err == nil
+	l.found = err == nil && !l.begun
 	l.loaded = true
 	l.known, l.unread = map[string][]putRecord{}, map[string][][]byte{}
 	for line := range bytes.Lines(data) {
