@@ -18,15 +18,18 @@ import (
 
 // meet notes of two stays that they overlap: whoever of them roams may have met the workspace of the other.
 func (s *stay) meet(o *stay) {
-	if s.roams && o.dir != "" && o.who != s.who {
-		s.beside[o.dir] = o.who
+	if s.roams && o.met.dir != "" && o.who != s.who {
+		if s.met.beside == nil {
+			s.met.beside = map[string]lang.Address{}
+		}
+		s.met.beside[o.met.dir] = o.who
 	}
 }
 
 // name takes in the workspaces of others that the log of a stay names.
 func (s *stay) name(cas cache.CAS, log digest.Digest) {
-	beside := s.beside
-	s.beside = nil
+	beside := s.met.beside
+	s.met = nil
 	if len(beside) == 0 || log.IsZero() || log.Size == 0 {
 		return
 	}
@@ -34,15 +37,21 @@ func (s *stay) name(cas cache.CAS, log digest.Digest) {
 	if err != nil {
 		return // it was just put: whoever reads it next says what is wrong with the store
 	}
-	s.named, err = namedIn(r, beside)
+	named, err := namedIn(r, beside)
 	_ = errors.Join(err, r.Close())
+	if len(named) > 0 {
+		s.met = &meeting{named: named}
+	}
 }
 
 // intrusions are the workspaces that somebody named who ran beside their tasks.
 func (w *witness) intrusions() []Trespass {
 	var out []Trespass
 	for _, st := range w.runs {
-		for _, n := range st.named {
+		if st.met == nil {
+			continue
+		}
+		for _, n := range st.met.named {
 			out = append(out, Trespass{Path: n.path, What: whatNamed, Owner: n.whose, By: []lang.Address{st.who}})
 		}
 	}

@@ -62,12 +62,16 @@ type witness struct {
 // stay is the time that an attempt ran for.
 type stay struct {
 	who        lang.Address
-	begin, end time.Time
-	roams      bool // no sandbox keeps it from the project
-	inplace    bool // it works in the project
+	begin, end int64 // in nanoseconds since 1970; end is 0 while it lasts
+	roams      bool  // no sandbox keeps it from the project
+	inplace    bool  // it works in the project
+	met        *meeting
+}
 
+// meeting is what a stay has to do with others. There may be many thousand stays, and few of them leave one.
+type meeting struct {
 	dir    string                  // the name of the directory of its workspace; "" where it has none here
-	beside map[string]lang.Address // such directories of stays that overlap it, while it lasts
+	beside map[string]lang.Address // such directories of stays that overlap it
 	named  []naming                // those of them that its log names
 }
 
@@ -76,16 +80,17 @@ const clockTick = 10 * time.Millisecond
 
 // covers reports whether something with a stamp may have happened during the stay; slack is how far the stamp may lag.
 func (s *stay) covers(t time.Time, slack time.Duration) bool {
-	return !t.Before(s.begin.Add(-slack)) && (s.end.IsZero() || !t.After(s.end))
+	at := t.UnixNano()
+	return at >= s.begin-int64(slack) && (s.end == 0 || at <= s.end)
 }
 
 // enter notes that an attempt is about to run and returns what notes its end, with its log. Before the first prompt that could
 // write to the project it looks at the project: commands are too many and too short for that.
 func (b *Builder) enter(a *Action, at *cache.Attempt) (leave func(log digest.Digest)) {
 	w := &b.witness
-	st := &stay{who: a.Address, roams: roams(a, b.Campaign.Root), inplace: a.Inplace, beside: map[string]lang.Address{}}
+	st := &stay{who: a.Address, roams: roams(a, b.Campaign.Root), inplace: a.Inplace, met: &meeting{}}
 	if !a.Inplace && at.Placed == nil {
-		st.dir = filepath.Base(at.Workspace)
+		st.met.dir = filepath.Base(at.Workspace)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +98,7 @@ func (b *Builder) enter(a *Action, at *cache.Attempt) (leave func(log digest.Dig
 		w.looked = true
 		w.project, w.trouble = source.LookAtProject(b.Campaign.Root, append([]string{b.Campaign.Out, journal.Dir}, b.Reports...)...)
 	}
-	st.begin = b.Now()
+	st.begin = b.Now().UnixNano()
 	w.runs = append(w.runs, st)
 	for o := range w.open {
 		st.meet(o)
@@ -105,7 +110,7 @@ func (b *Builder) enter(a *Action, at *cache.Attempt) (leave func(log digest.Dig
 	w.open[st] = true
 	return func(log digest.Digest) {
 		w.mu.Lock()
-		st.end = b.Now()
+		st.end = b.Now().UnixNano()
 		delete(w.open, st)
 		w.mu.Unlock()
 		st.name(b.Store, log)
@@ -231,7 +236,7 @@ func (s *scheduler) overOutputs() []Trespass {
 	for _, id := range s.order {
 		n := s.nodes[id]
 		addr := n.result.Address
-		ranLater := last.end.UnixNano() > n.placedAt && (last.who != addr || before.UnixNano() > n.placedAt)
+		ranLater := last.end > n.placedAt && (last.who != addr || before > n.placedAt)
 		if n.placed == nil || !ranLater || s.graph.Node(id).Instance.KeepEdits {
 			continue
 		}
@@ -245,14 +250,14 @@ func (s *scheduler) overOutputs() []Trespass {
 }
 
 // lastEnds are the last stay that could write to the project, and when the last one of another task ended.
-func (w *witness) lastEnds() (last stay, before time.Time) {
+func (w *witness) lastEnds() (last stay, before int64) {
 	for _, st := range w.runs {
-		if st.roams && st.end.After(last.end) {
+		if st.roams && st.end > last.end {
 			last = *st
 		}
 	}
 	for _, st := range w.runs {
-		if st.roams && st.who != last.who && st.end.After(before) {
+		if st.roams && st.who != last.who && st.end > before {
 			before = st.end
 		}
 	}
