@@ -150,7 +150,7 @@ type sightings struct {
 // is out even before the store has heard of it.
 func (d *Decider) candidates(dec *Decision, attempts []cache.Attempt) []cache.Attempt {
 	selected := 0
-	if s, ok := d.View.Selected[dec.Action.Address]; ok && s.Key == dec.Key {
+	if s, ok := d.View.Selected(dec.Action.Address); ok && s.Key == dec.Key {
 		selected = s.Ordinal
 	}
 	var out []cache.Attempt
@@ -249,7 +249,7 @@ func (d *Decider) settle(dec *Decision, c cache.Attempt, v cache.Verdict, seen *
 func (d *Decider) lookInPlace(dec *Decision, c *cache.Attempt) {
 	a := dec.Action
 	check := d.Placer.Check
-	if last := d.View.Selected[a.Address]; last.ByPerson() || last.Attempt != (journal.Attempt{Key: c.Key, Ordinal: c.Ordinal}) {
+	if last, _ := d.View.Selected(a.Address); last.ByPerson() || last.Attempt != (journal.Attempt{Key: c.Key, Ordinal: c.Ordinal}) {
 		check = d.Placer.CheckAfter
 	}
 	dec.Place, dec.Differ = check(a.Address, c.Captured.Outputs, outPaths(a.Outputs))

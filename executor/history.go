@@ -39,7 +39,7 @@ func History(store cache.Actions, v *journal.View, a lang.Address) ([]Generation
 		if ok {
 			g.Attempt = found
 		}
-		if s, ok := v.Selected[a]; ok {
+		if s, ok := v.Selected(a); ok {
 			g.Selected = s.Attempt == at
 		}
 		_, g.Retried = v.DiscardedBy(at)

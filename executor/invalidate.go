@@ -64,7 +64,7 @@ type Invalidator struct {
 // read lists what a node has selected and what it would read if a build decided now.
 func (v *Invalidator) read(a lang.Address) []journal.Attempt {
 	var out []journal.Attempt
-	if s, ok := v.View.Selected[a]; ok {
+	if s, ok := v.View.Selected(a); ok {
 		out = append(out, s.Attempt)
 	}
 	for _, r := range v.Reads[a] {
@@ -157,9 +157,11 @@ func (v *Invalidator) node(id graph.NodeID) (InvalidatedNode, error) {
 		return n, nil
 	}
 	// It is stale already, and runs all the same: what it took last time is what counts.
-	last := v.View.Last[of.Address].Attempt
-	if last.Ordinal == 0 {
-		last = v.View.Ended[of.Address].Attempt
+	selected, ok := v.View.Last(of.Address)
+	last := selected.Attempt
+	if !ok {
+		ended, _ := v.View.Ended(of.Address)
+		last = ended.Attempt
 	}
 	attempts, err := v.Store.Attempts(last.Key)
 	n.price(attempts, last.Ordinal)

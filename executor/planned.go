@@ -55,7 +55,7 @@ func (d *Decider) plannedTrees(a lang.Address) map[string][]string {
 // that what is its own differs from what it read last. A result of yet another state of its inputs may still be in the
 // store, so this is no decision.
 func (d *Decider) foreseen(inst *lang.Instance) Reason {
-	last, ok := d.View.Last[inst.Address]
+	last, ok := d.View.Last(inst.Address)
 	if !ok {
 		return Reason{}
 	}

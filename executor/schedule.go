@@ -432,7 +432,7 @@ func (s *scheduler) takeFresh(ctx context.Context, id graph.NodeID) {
 	n.result.Where = dec.Attempt.From
 	n.left = leftBy(dec.Action, dec.Attempt)
 	n.placed, n.placedAt = dec.Attempt.Captured.Outputs, s.b.Now().UnixNano()
-	sel, ok := s.b.View.Selected[dec.Action.Address]
+	sel, ok := s.b.View.Selected(dec.Action.Address)
 	if !ok || sel.Key != dec.Attempt.Key || sel.Ordinal != dec.Attempt.Ordinal {
 		n.result.Found = true
 		s.records.selected(dec.Action.Address, dec.Attempt, "found in "+whereFound(dec.Attempt))

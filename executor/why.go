@@ -52,7 +52,7 @@ func damageReason(seen *sightings) Reason {
 // retryReason applies when the attempt that the address read last was retried, or when the attempts
 // of the key were discarded by another campaign that shares the store.
 func (d *Decider) retryReason(dec *Decision, attempts []cache.Attempt) (Reason, bool) {
-	if last, ok := d.View.Last[dec.Action.Address]; ok {
+	if last, ok := d.View.Last(dec.Action.Address); ok {
 		r, gone := d.View.DiscardedBy(last.Attempt)
 		if gone && !(last.Key == dec.Key && d.answered(attempts, last.Ordinal)) {
 			out := Reason{Kind: Retried, Who: r.Who, Why: r.Why, When: r.Time, RetryID: r.ID, Ordinal: last.Ordinal}
@@ -117,7 +117,7 @@ func nonEmpty(s string) []string {
 
 // changeReason applies when the address read an attempt of another key before.
 func (d *Decider) changeReason(dec *Decision) (Reason, bool) {
-	last, ok := d.View.Last[dec.Action.Address]
+	last, ok := d.View.Last(dec.Action.Address)
 	if !ok || last.Key == dec.Key {
 		return Reason{}, false
 	}

@@ -89,7 +89,7 @@ func (s *session) spendAt(at map[lang.Address]budget.Spending, e *ledger.Entry) 
 	if err != nil {
 		return
 	}
-	sel, ok := s.view.Selected[a]
+	sel, ok := s.view.Selected(a)
 	if e.Outcome == cache.OK || e.Outcome == cache.Partial || ok && sel.Key == e.Key && sel.Ordinal == e.Ordinal {
 		delete(at, a)
 		return

@@ -108,7 +108,7 @@ func (s *session) exports(targets []string) ([]exportFile, error) {
 			continue
 		}
 		declared = true
-		sel, ok := s.view.Selected[n.Address]
+		sel, ok := s.view.Selected(n.Address)
 		if !ok {
 			fmt.Fprintf(s.app.err, "warning: %s has no result to export\n", n.Address)
 			continue

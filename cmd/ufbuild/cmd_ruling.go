@@ -75,9 +75,10 @@ func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, wh
 	if err != nil {
 		return err
 	}
+	before, _ := s.view.Selected(c.address)
 	r := journal.Ruling{
 		ID: newID(time.Now()), Address: c.address, Word: word, For: node.Key, Who: a.who(), Why: why, Time: time.Now(),
-		Before: s.view.Selected[c.address],
+		Before: before,
 	}
 	switch word {
 	case journal.Select:

@@ -86,7 +86,7 @@ func (a *app) printStatusJSON(s *session, sum *executor.Summary, running map[lan
 	for i := range sum.Nodes {
 		n := statusNode{nodeReport: reportNode(sum.Nodes[i])}
 		_, n.Running = running[sum.Nodes[i].Address]
-		last := s.view.Ended[sum.Nodes[i].Address]
+		last, _ := s.view.Ended(sum.Nodes[i].Address)
 		n.LastOutcome, n.LastMessage = string(last.Outcome), last.Message
 		if skip, ok := s.skipped(sum, sum.Nodes[i]); ok {
 			n.SkippedFor = skip.Cause.String()

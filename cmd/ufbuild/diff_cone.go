@@ -47,8 +47,12 @@ func (s *session) coneSides(args []string) (older, newer fileSet, err error) {
 func (s *session) filesWhile(c chosen, in func(lang.Address) bool) (fileSet, error) {
 	at := journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}
 	view, err := s.view, error(nil)
-	if view.Selected[c.address].Attempt != at {
-		view, err = journal.ReadUntil(s.campaign.Root, func(v *journal.View, _ *journal.Record) bool { return v.Selected[c.address].Attempt == at })
+	reads := func(v *journal.View, _ *journal.Record) bool {
+		selected, _ := v.Selected(c.address)
+		return selected.Attempt == at
+	}
+	if !reads(view, nil) {
+		view, err = journal.ReadUntil(s.campaign.Root, reads)
 	}
 	if err == nil && view == nil {
 		err = usageErrorf("%s was never read by anything, so nothing was made from it\nhint: leave --cone out to compare the attempt itself", c.label())
@@ -87,7 +91,7 @@ func (s *session) buildSides(args []string) (older, newer fileSet, ok bool, err 
 // filesOfView are the files of the attempts that the addresses in a set read, below the names of the addresses.
 func (s *session) filesOfView(label string, view *journal.View, in func(lang.Address) bool) (fileSet, error) {
 	out := fileSet{label: label, files: map[string]cache.Entry{}}
-	for a := range view.Selected {
+	for a := range view.EachSelected() {
 		if !in(a) {
 			continue
 		}

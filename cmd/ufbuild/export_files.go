@@ -92,7 +92,7 @@ func (s *session) exporters(inst *lang.Instance) ([]executor.Generation, error) 
 	if err != nil || !inst.Task.Series {
 		return gens, err
 	}
-	for a := range s.view.Selected {
+	for a := range s.view.EachSelected() {
 		own := a
 		own.Loop, own.Looped = inst.Address.Loop, inst.Address.Looped
 		if a == inst.Address || own != inst.Address {

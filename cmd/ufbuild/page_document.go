@@ -207,11 +207,13 @@ func (p *page) addState(n *web.Node, r *executor.NodeResult, failed bool) {
 		n.State = ""
 	case failed && r.State == executor.WouldRun:
 		n.State = executor.Failed.String()
-		if first, _, _ := strings.Cut(p.s.view.Ended[r.Address].Message, "\n"); first != "" {
+		ended, _ := p.s.view.Ended(r.Address)
+		if first, _, _ := strings.Cut(ended.Message, "\n"); first != "" {
 			n.Words = shorten(first)
 		}
 	}
-	_, n.Pinned = p.s.view.PinOf(r.Address, p.s.view.Selected[r.Address].Attempt)
+	selected, _ := p.s.view.Selected(r.Address)
+	_, n.Pinned = p.s.view.PinOf(r.Address, selected.Attempt)
 }
 
 // addAsked says which bytes of a node a person is asked about. A node that merely reads them waits too.

@@ -166,7 +166,8 @@ func partOne(w *pointWorld) lang.Address {
 }
 
 func readsFirst(w *pointWorld, where string) {
-	require.Equal(w.t, 1, w.view().Selected[partOne(w)].Ordinal, where)
+	selected, _ := w.view().Selected(partOne(w))
+	require.Equal(w.t, 1, selected.Ordinal, where)
 }
 
 func isPinned(w *pointWorld, where string) {
@@ -176,7 +177,8 @@ func isPinned(w *pointWorld, where string) {
 }
 
 func isNotPinned(w *pointWorld, where string) {
-	_, pinned := w.view().PinOf(partOne(w), w.view().Selected[partOne(w)].Attempt)
+	selected, _ := w.view().Selected(partOne(w))
+	_, pinned := w.view().PinOf(partOne(w), selected.Attempt)
 	require.False(w.t, pinned, where)
 }
 

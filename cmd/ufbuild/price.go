@@ -100,7 +100,7 @@ func (p *pricing) estimated(out price, r *executor.NodeResult) (price, error) {
 
 // lastSelected is the attempt that an address read last, also when it was retried since.
 func (s *session) lastSelected(a lang.Address) (cache.Attempt, bool) {
-	last, ok := s.view.Last[a]
+	last, ok := s.view.Last(a)
 	if !ok {
 		return cache.Attempt{}, false
 	}

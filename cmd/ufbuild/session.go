@@ -314,14 +314,14 @@ func (s *session) stillFailed() ([]graph.NodeID, error) {
 func (s *session) failed() []graph.NodeID {
 	var ids []graph.NodeID
 	for _, n := range s.graph.Nodes() {
-		e, ok := s.view.Ended[n.Address]
+		e, ok := s.view.Ended(n.Address)
 		if !ok || e.Outcome == "" || e.Outcome == cache.OK || e.Outcome == cache.Partial {
 			continue
 		}
 		if _, ok := s.view.RulingOf(n.Address, e.Key); ok {
 			continue // a person said that it does not matter
 		}
-		if sel, ok := s.view.Selected[n.Address]; ok && sel.Build == e.Build && sel.Key == e.Key {
+		if sel, ok := s.view.Selected(n.Address); ok && sel.Build == e.Build && sel.Key == e.Key {
 			continue
 		}
 		ids = append(ids, n.ID)

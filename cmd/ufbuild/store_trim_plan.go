@@ -12,7 +12,6 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/disk"
 	"github.com/ufbuild/ufbuild/executor/journal"
-	"github.com/ufbuild/ufbuild/lang"
 )
 
 // trimLimits say which attempts are too old or too many.
@@ -184,10 +183,8 @@ func (h holders) ask(root string, gone bool) error {
 // hold notes what the campaign reads, what its people chose, and what taking back a decision would bring back.
 func (h holders) hold(v *journal.View) {
 	note := func(at journal.Attempt) { h.held[disk.AttemptID{Key: at.Key, Ordinal: at.Ordinal}] = true }
-	for _, selections := range []map[lang.Address]journal.Selection{v.Selected, v.Last} {
-		for _, s := range selections {
-			note(s.Attempt)
-		}
+	for _, s := range v.EachLast() { // what is selected is the last, too
+		note(s.Attempt)
 	}
 	for _, r := range v.Rulings {
 		if !r.Undone {

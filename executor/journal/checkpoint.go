@@ -47,7 +47,6 @@ type checkpoint struct {
 	built     region
 	closes    region
 	decisions region
-	histories map[lang.Address]pastAttempts
 }
 
 // pastAttempts are those of one address.
@@ -117,8 +116,8 @@ func (c *checkpoint) fill(v *View) error {
 	v.end, v.open, c.builds = c.covered, d.number(), d.number()
 	c.built, c.closes, c.decisions = d.region(), d.region(), d.region()
 	n := d.count()
-	c.histories = make(map[lang.Address]pastAttempts, n)
-	v.Selected, v.Last = make(map[lang.Address]Selection, n), make(map[lang.Address]Selection, n)
+	v.grow(n)
+	v.histories = make([]history, 0, n)
 	for range n {
 		c.fillAddress(v, &d)
 	}
@@ -164,14 +163,16 @@ const (
 func (c *checkpoint) fillAddress(v *View, d *decoder) {
 	a, has := d.address(), d.number()
 	if has&hasSelected != 0 {
-		s := d.selection()
-		v.Selected[a], v.Last[a] = s, s
+		v.pick(a, d.selection())
 	}
 	if has&hasLast != 0 {
-		v.Last[a] = d.selection()
+		if v.pick(a, d.selection()); has&hasSelected != 0 {
+			d.fail() // it would be said twice
+		}
+		v.unpick(a)
 	}
 	if has&hasEnded != 0 {
-		v.Ended[a] = Ended{Attempt: d.attempt(), Outcome: cache.Outcome(d.text()), Message: d.text(), Build: d.text(), Time: d.time()}
+		v.noteEnd(a, Ended{Attempt: d.attempt(), Outcome: cache.Outcome(d.text()), Message: d.text(), Build: d.text(), Time: d.time()})
 	}
 	if has&hasSkipped != 0 {
 		s := Skip{Cause: d.address(), Message: d.text(), Build: d.text(), Time: d.time()}
@@ -179,7 +180,8 @@ func (c *checkpoint) fillAddress(v *View, d *decoder) {
 		v.skippedBy[s.Cause] = append(v.skippedBy[s.Cause], a)
 	}
 	if has&hasHistory != 0 {
-		c.histories[a] = pastAttempts{d.region(), d.number()}
+		v.row(a)
+		v.historyOf(a).kept = pastAttempts{d.region(), d.number()}
 	}
 }
 
@@ -243,9 +245,8 @@ func (c *checkpoint) readDecisions(note func(lang.Address, Decision)) error {
 	return nil
 }
 
-func (c *checkpoint) readHistory(a lang.Address) ([]Attempt, error) {
-	h, ok := c.histories[a]
-	if !ok {
+func (c *checkpoint) readHistory(h pastAttempts) ([]Attempt, error) {
+	if h.count == 0 {
 		return nil, nil
 	}
 	b, err := c.read(h.region)

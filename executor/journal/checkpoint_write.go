@@ -200,34 +200,26 @@ func byAddress(a, b lang.Address) int {
 
 // saveAddresses writes what counts of each address, and its attempts as a part of their own.
 func (v *View) saveAddresses(s *saver, e *encoder) {
-	all := map[lang.Address]bool{}
-	collect(all, v.Last) // what is selected is the last, too
-	collect(all, v.Selected)
-	collect(all, v.Ended)
-	collect(all, v.Skipped)
-	collect(all, v.history)
-	if v.file != nil {
-		collect(all, v.file.histories)
+	all := slices.AppendSeq(make([]lang.Address, 0, len(v.at)+len(v.Skipped)), maps.Keys(v.at))
+	for a := range v.Skipped {
+		if v.find(a) == nil {
+			all = append(all, a)
+		}
 	}
+	slices.SortFunc(all, byAddress)
 	e.number(len(all))
-	for _, a := range slices.SortedFunc(maps.Keys(all), byAddress) {
+	for _, a := range all {
 		v.saveAddress(s, e, a)
 	}
 }
 
-func collect[V any](all map[lang.Address]bool, m map[lang.Address]V) {
-	for a := range m {
-		all[a] = true
-	}
-}
-
 func (v *View) saveAddress(s *saver, e *encoder, a lang.Address) {
-	selected, isSelected := v.Selected[a]
-	last, hadLast := v.Last[a]
-	ended, hadEnded := v.Ended[a]
+	selected, isSelected := v.Selected(a)
+	last, hadLast := v.Last(a)
+	ended, hadEnded := v.Ended(a)
 	skip, isSkipped := v.Skipped[a]
 	past, count := v.savePast(s, a)
-	hadLast = hadLast && !(isSelected && last == selected)
+	hadLast = hadLast && !isSelected // else they are one
 	has := 0
 	for bit, set := range map[int]bool{
 		hasSelected: isSelected, hasLast: hadLast, hasEnded: hadEnded, hasSkipped: isSkipped, hasHistory: count > 0,
@@ -265,14 +257,14 @@ func (v *View) saveAddress(s *saver, e *encoder, a lang.Address) {
 
 // savePast writes the attempts of an address.
 func (v *View) savePast(s *saver, a lang.Address) (region, int) {
-	attempts, ok := v.history[a]
-	if !ok && v.file != nil {
-		h := v.file.histories[a]
-		if h.count == 0 {
+	h := v.historyOf(a)
+	if h != nil && !h.whole && v.file != nil {
+		if h.kept.count == 0 {
 			return region{}, 0
 		}
-		return s.part(v.file, h.region, nil), h.count
+		return s.part(v.file, h.kept.region, nil), h.kept.count
 	}
+	attempts := v.list(h)
 	var e encoder
 	for _, at := range attempts {
 		e.attempt(at)

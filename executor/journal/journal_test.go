@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,8 +41,8 @@ func TestRetryAndUndoAreInverse(t *testing.T) {
 	retry := Retried("r1", "ann", "because", []string{"a"}, nodes)
 
 	v := fold(append(before, retry))
-	require.Empty(t, v.Selected)
-	require.Equal(t, 1, v.Last[addrA].Ordinal, "why still knows what was read last")
+	require.Empty(t, maps.Collect(v.EachSelected()))
+	require.Equal(t, 1, selected(v.Last(addrA)).Ordinal, "why still knows what was read last")
 	r, ok := v.DiscardedBy(Attempt{keyA, 1})
 	require.True(t, ok)
 	require.Equal(t, "ann", r.Who)
@@ -49,8 +50,8 @@ func TestRetryAndUndoAreInverse(t *testing.T) {
 	require.True(t, ok)
 
 	v = fold(append(before, retry, Undone("u1", "bob", last)))
-	require.Equal(t, 1, v.Selected[addrA].Ordinal)
-	require.Equal(t, 1, v.Selected[addrB].Ordinal)
+	require.Equal(t, 1, selected(v.Selected(addrA)).Ordinal)
+	require.Equal(t, 1, selected(v.Selected(addrB)).Ordinal)
 	_, ok = v.DiscardedBy(Attempt{keyA, 1})
 	require.False(t, ok)
 	_, ok = v.LastRetry()
@@ -64,7 +65,7 @@ func TestUndoBringsBackOverNewerAttempts(t *testing.T) {
 		Selected(addrA, keyA, 2, "retry"),
 		Undone("u1", "ann", Retry{ID: "r1", Nodes: []Node{{Address: addrA, Key: keyA, Selected: 1, Discards: []int{1}}}}),
 	})
-	require.Equal(t, 1, v.Selected[addrA].Ordinal)
+	require.Equal(t, 1, selected(v.Selected(addrA)).Ordinal)
 	attempts, err := v.History(addrA)
 	require.NoError(t, err)
 	require.Equal(t, []Attempt{{keyA, 1}, {keyA, 2}}, attempts, "each attempt once, oldest first")
@@ -73,7 +74,7 @@ func TestUndoBringsBackOverNewerAttempts(t *testing.T) {
 func TestTimesDoNotCount(t *testing.T) {
 	late, early := Selected(addrA, keyA, 1, ""), Selected(addrA, keyA, 2, "")
 	late.Time, early.Time = time.Unix(2e9, 0), time.Unix(1e9, 0)
-	require.Equal(t, 2, fold([]Record{late, early}).Selected[addrA].Ordinal)
+	require.Equal(t, 2, selected(fold([]Record{late, early}).Selected(addrA)).Ordinal)
 }
 
 func TestJournalSurvivesDamage(t *testing.T) {
@@ -91,8 +92,8 @@ func TestJournalSurvivesDamage(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, append(b, "0badc0de {\"kind\":\"sel"...), 0o644))
 	v, damage, err := Read(root)
 	require.NoError(t, err)
-	require.NotContains(t, v.Selected, addrA)
-	require.Contains(t, v.Selected, addrB, "what can be proved counts")
+	require.NotContains(t, maps.Collect(v.EachSelected()), addrA)
+	require.Contains(t, maps.Collect(v.EachSelected()), addrB, "what can be proved counts")
 	require.NotEmpty(t, damage)
 
 	j, err = Open(root) // cuts the torn line
@@ -101,7 +102,7 @@ func TestJournalSurvivesDamage(t *testing.T) {
 	require.NoError(t, j.Close())
 	v, _, err = Read(root)
 	require.NoError(t, err)
-	require.Equal(t, 2, v.Selected[addrA].Ordinal)
+	require.Equal(t, 2, selected(v.Selected(addrA)).Ordinal)
 }
 
 func TestReadWritesNothing(t *testing.T) {
@@ -109,7 +110,7 @@ func TestReadWritesNothing(t *testing.T) {
 	v, damage, err := Read(root)
 	require.NoError(t, err)
 	require.Empty(t, damage)
-	require.Empty(t, v.Selected)
+	require.Empty(t, maps.Collect(v.EachSelected()))
 	_, held := Held(root)
 	require.False(t, held)
 	entries, err := os.ReadDir(root)

@@ -18,19 +18,84 @@ type past struct {
 	concerned map[string][]lang.Address // of a decision, by its ID
 	decided   bool                      // decisions are whole
 
-	history map[lang.Address][]Attempt // whole, of the addresses that are in it
-	seen    map[historyKey]bool        // what is in history
+	histories []history // by row of the address
+	attempts  []pastAttempt
 }
 
-type historyKey struct {
-	address lang.Address
-	attempt Attempt
+// history is the attempts of one address.
+type history struct {
+	kept   pastAttempts     // what the checkpoint has of them
+	whole  bool             // all that the checkpoint has are in memory, too
+	newest int32            // of those in memory, into attempts, from 1; 0: none
+	count  int32            // how many these are
+	seen   map[Attempt]bool // these, once they are many; nil before
+}
+
+// pastAttempt is one of an address, linked to the one before it as [history] is to the newest.
+type pastAttempt struct {
+	Attempt
+	before int32
+}
+
+// manyAttempts is how many attempts of an address are looked through for one.
+const manyAttempts = 16
+
+// knows reports whether an attempt is among those of h that are in memory.
+func (p *past) knows(h *history, at Attempt) bool {
+	if h.seen != nil {
+		return h.seen[at]
+	}
+	for i := h.newest; i > 0; i = p.attempts[i-1].before {
+		if p.attempts[i-1].Attempt == at {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds an attempt to those of h, behind the others.
+func (p *past) add(h *history, at Attempt) {
+	p.attempts = append(p.attempts, pastAttempt{at, h.newest})
+	h.newest, h.count = int32(len(p.attempts)), h.count+1
+	switch {
+	case h.seen != nil:
+		h.seen[at] = true
+	case h.count > manyAttempts:
+		h.seen = make(map[Attempt]bool, 2*manyAttempts)
+		for i := h.newest; i > 0; i = p.attempts[i-1].before {
+			h.seen[p.attempts[i-1].Attempt] = true
+		}
+	}
+}
+
+// list returns those of h that are in memory, oldest first.
+func (p *past) list(h *history) []Attempt {
+	if h == nil || h.count == 0 {
+		return nil
+	}
+	out := make([]Attempt, h.count)
+	for i, k := h.newest, len(out)-1; i > 0; i, k = p.attempts[i-1].before, k-1 {
+		out[k] = p.attempts[i-1].Attempt
+	}
+	return out
+}
+
+// historyOf returns the attempts of an address; nil for one of which the journal says nothing. It is good until the next row is made.
+func (v *View) historyOf(a lang.Address) *history {
+	i, ok := v.at[a]
+	if !ok {
+		return nil
+	}
+	if missing := len(v.all) - len(v.histories); missing > 0 {
+		v.histories = append(v.histories, make([]history, missing)...)
+	}
+	return &v.histories[i]
 }
 
 func newPast() past {
 	return past{
 		closes: map[string]bool{}, decisions: map[lang.Address][]Decision{}, concerned: map[string][]lang.Address{},
-		history: map[lang.Address][]Attempt{}, seen: map[historyKey]bool{}, loaded: true, decided: true,
+		loaded: true, decided: true,
 	}
 }
 
@@ -49,23 +114,26 @@ func (v *View) Built() bool {
 	return v.countBuilds() > 0
 }
 
-// History returns the attempts that ran for an address or were selected by it, oldest first, each once. The caller changes nothing
-// of it.
+// History returns the attempts that ran for an address or were selected by it, oldest first, each once.
 func (v *View) History(a lang.Address) ([]Attempt, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	err := v.try(func(v *View) error { return v.needHistory(a) })
-	return v.history[a], err
+	return v.list(v.historyOf(a)), err
 }
 
 // Attempts is the length of the History of an address.
 func (v *View) Attempts(a lang.Address) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if known, ok := v.history[a]; ok || v.file == nil {
-		return len(known)
+	h := v.historyOf(a)
+	switch {
+	case h == nil:
+		return 0
+	case h.whole || v.file == nil:
+		return int(h.count)
 	}
-	return v.file.histories[a].count
+	return h.kept.count
 }
 
 // Decisions returns what persons did, oldest first, by the addresses it concerned. The caller changes nothing of it.
@@ -103,7 +171,14 @@ func (v *View) try(need func(*View) error) error {
 	if err != nil {
 		return err
 	}
+	histories := make([]history, len(v.all)) // in the order of our own rows
+	for a, i := range v.at {
+		if h := whole.historyOf(a); h != nil {
+			histories[i] = *h
+		}
+	}
 	v.past = whole.past
+	v.histories = histories
 	return nil
 }
 
@@ -145,28 +220,28 @@ func (v *View) needDecisions() error {
 
 // needHistory loads the attempts of one address.
 func (v *View) needHistory(a lang.Address) error {
-	if _, ok := v.history[a]; ok || v.file == nil {
+	h := v.historyOf(a)
+	if h == nil || h.whole || v.file == nil {
 		return nil
 	}
-	attempts, err := v.file.readHistory(a)
+	attempts, err := v.file.readHistory(h.kept)
 	if err != nil {
 		return err
 	}
-	v.history[a] = attempts
 	for _, at := range attempts {
-		v.seen[historyKey{a, at}] = true
+		v.add(h, at)
 	}
+	h.whole = true
 	return nil
 }
 
+// remember adds the attempt of a record to those of its address, which has a row.
 func (v *View) remember(r *Record) error {
 	if err := v.needHistory(r.Address); err != nil {
 		return err
 	}
-	k := historyKey{r.Address, Attempt{r.Key, r.Ordinal}}
-	if !v.seen[k] {
-		v.seen[k] = true
-		v.history[r.Address] = append(v.history[r.Address], k.attempt)
+	if h, at := v.historyOf(r.Address), (Attempt{r.Key, r.Ordinal}); !v.knows(h, at) {
+		v.add(h, at)
 	}
 	return nil
 }

@@ -49,16 +49,16 @@ func (v *View) LastRuling() (Ruling, bool) {
 }
 
 func (v *View) rule(r *Record) {
+	before, _ := v.Selected(r.Address)
 	rl := Ruling{
 		Attempt: Attempt{r.Key, r.Ordinal}, ID: r.ID, Address: r.Address, Word: r.Word, For: r.For, Verdict: r.Verdict,
-		Who: r.Who, Why: r.Why, Time: r.Time, Before: v.Selected[r.Address], retries: len(v.Retries),
+		Who: r.Who, Why: r.Why, Time: r.Time, Before: before, retries: len(v.Retries),
 	}
 	v.Rulings = append(v.Rulings, rl)
 	if r.Word == Unpin {
 		return
 	}
-	s := Selection{Attempt: rl.Attempt, Time: r.Time, Reason: string(r.Word) + " by " + r.Who}
-	v.Selected[r.Address], v.Last[r.Address] = s, s
+	v.pick(r.Address, Selection{Attempt: rl.Attempt, Time: r.Time, Reason: string(r.Word) + " by " + r.Who})
 }
 
 // approve keeps what a person said of bytes. It is a ruling too, so that it can be taken back in its turn.
@@ -102,7 +102,7 @@ func (v *View) unrule(undone *Record) {
 			v.unapprove(r)
 		case r.Word == Unpin: // it changed nothing of what is read
 		case r.Before.Ordinal == 0:
-			delete(v.Selected, r.Address)
+			v.unpick(r.Address)
 		default:
 			v.restore(r.Address, r.Before.Attempt, undone)
 		}

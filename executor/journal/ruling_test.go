@@ -44,14 +44,14 @@ func TestRulings(t *testing.T) {
 	r, ok := v.RulingOf(addr, now)
 	require.True(t, ok)
 	require.Equal(t, accepted.Attempt, r.Attempt)
-	require.Equal(t, accepted.Attempt, v.Selected[addr].Attempt)
+	require.Equal(t, accepted.Attempt, selected(v.Selected(addr)).Attempt)
 	_, ok = v.RulingOf(addr, old)
 	require.False(t, ok, "it was for one key")
 
 	v = fold(append(records, Unruled("undo", "x", accepted)))
 	_, ok = v.RulingOf(addr, now)
 	require.False(t, ok)
-	require.Equal(t, Attempt{now, 7}, v.Selected[addr].Attempt, "as it was")
+	require.Equal(t, Attempt{now, 7}, selected(v.Selected(addr)).Attempt, "as it was")
 
 	retry := Retried("t", "x", "", nil, []Node{{Address: addr, Key: old, Selected: 1, Discards: []int{1}}})
 	v = fold(append(records, retry))
@@ -76,7 +76,7 @@ func TestRulings(t *testing.T) {
 	v = fold(append(records, Ruled(pinned), Ruled(unpinned), Selected(addr, edited, 1, "an edit"), Unruled("undo", "x", unpinned)))
 	_, ok = v.PinOf(addr, pinned.Attempt)
 	require.True(t, ok, "the pin is back")
-	require.Equal(t, Attempt{edited, 1}, v.Selected[addr].Attempt, "and what a build selected meanwhile is read as before")
+	require.Equal(t, Attempt{edited, 1}, selected(v.Selected(addr)).Attempt, "and what a build selected meanwhile is read as before")
 }
 
 // A word about bytes is taken back like any other decision, in the order of all of them.
@@ -96,7 +96,7 @@ func TestApprovalsAreTakenBack(t *testing.T) {
 	got, ok := v.ApprovalOf(a, bytes)
 	require.True(t, ok)
 	require.True(t, got.Denied, "what was said before counts again")
-	require.Equal(t, 1, v.Selected[a].Ordinal, "it selected nothing, so nothing is unselected")
+	require.Equal(t, 1, selected(v.Selected(a)).Ordinal, "it selected nothing, so nothing is unselected")
 	require.True(t, v.decisions[a][1].Undone)
 
 	last, ok = v.LastRuling()
@@ -108,3 +108,6 @@ func TestApprovalsAreTakenBack(t *testing.T) {
 	_, ok = v.LastRuling()
 	require.False(t, ok)
 }
+
+// selected is a selection, zero for none.
+func selected(s Selection, _ bool) Selection { return s }

@@ -10,14 +10,11 @@ import (
 )
 
 // View is what the records of a journal add up to. It is a value: nobody changes it once its records are read. Its
-// fields are what counts now; what was is asked for by methods, and read when it is.
+// fields are what counts now, with what is selected; what was is asked for by methods too, and read when it is.
 type View struct {
-	Selected map[lang.Address]Selection // what readers read now
-	Last     map[lang.Address]Selection // what was selected last, even when it was retried since
-	Ended    map[lang.Address]Ended     // how the last attempt ended
-	Skipped  map[lang.Address]Skip      // why the last build that wanted it did not run it, while the cause has not succeeded since
-	Retries  []Retry                    // oldest first
-	Rulings  []Ruling                   // oldest first
+	Skipped map[lang.Address]Skip // why the last build that wanted it did not run it, while the cause has not succeeded since
+	Retries []Retry               // oldest first
+	Rulings []Ruling              // oldest first
 
 	Own      map[string]bool // files that the campaign named when it was built last
 	Disowned []Disowned      // files that it named before
@@ -26,6 +23,8 @@ type View struct {
 	approvals map[approvalKey]Approval
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
 	open      int             // how many builds, from the first, came before all was fresh
+
+	rows // by address what is selected and how attempts ended
 
 	root string // of the campaign; "" for a view of records that are in no file
 	end  int64  // of the last record in the journal
@@ -41,9 +40,7 @@ type approvalKey struct {
 
 func newView() *View {
 	return &View{
-		Selected:  map[lang.Address]Selection{},
-		Last:      map[lang.Address]Selection{},
-		Ended:     map[lang.Address]Ended{},
+		rows:      newRows(),
 		Skipped:   map[lang.Address]Skip{},
 		Own:       map[string]bool{},
 		skippedBy: map[lang.Address][]lang.Address{},
@@ -85,7 +82,7 @@ func (v *View) apply(r *Record) error {
 	case kindSelected:
 		return v.selectAttempt(r)
 	case kindEnded:
-		v.Ended[r.Address] = Ended{Attempt: Attempt{r.Key, r.Ordinal}, Outcome: cache.Outcome(r.Outcome), Message: r.Message, Build: r.Build, Time: r.Time}
+		v.noteEnd(r.Address, Ended{Attempt: Attempt{r.Key, r.Ordinal}, Outcome: cache.Outcome(r.Outcome), Message: r.Message, Build: r.Build, Time: r.Time})
 		delete(v.Skipped, r.Address)
 		return v.remember(r)
 	case kindSkipped:
@@ -113,8 +110,7 @@ func (v *View) ApprovalOf(a lang.Address, outputs digest.Digest) (Approval, bool
 }
 
 func (v *View) selectAttempt(r *Record) error {
-	s := Selection{Attempt: Attempt{r.Key, r.Ordinal}, Build: r.Build, Time: r.Time, Reason: r.Reason}
-	v.Selected[r.Address], v.Last[r.Address] = s, s
+	v.pick(r.Address, Selection{Attempt: Attempt{r.Key, r.Ordinal}, Build: r.Build, Time: r.Time, Reason: r.Reason})
 	delete(v.Skipped, r.Address)
 	for _, a := range v.skippedBy[r.Address] { // what kept them from running is gone, also from templates, which never run
 		if v.Skipped[a].Cause == r.Address {
@@ -128,7 +124,7 @@ func (v *View) selectAttempt(r *Record) error {
 func (v *View) retry(r *Record) {
 	v.Retries = append(v.Retries, Retry{ID: r.ID, Who: r.Who, Why: r.Why, Time: r.Time, Targets: r.Targets, Nodes: r.Nodes})
 	for _, n := range r.Nodes {
-		delete(v.Selected, n.Address)
+		v.unpick(n.Address)
 		for _, o := range n.Discards {
 			v.discarded[Attempt{n.Key, o}] = len(v.Retries) - 1
 		}
@@ -153,6 +149,5 @@ func (v *View) undo(r *Record) {
 
 // restore lets an address read what it read before what was undone.
 func (v *View) restore(a lang.Address, at Attempt, undone *Record) {
-	s := Selection{Attempt: at, Time: undone.Time, Reason: "undo of " + undone.Undoes}
-	v.Selected[a], v.Last[a] = s, s
+	v.pick(a, Selection{Attempt: at, Time: undone.Time, Reason: "undo of " + undone.Undoes})
 }
