@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -502,42 +501,6 @@ func (s *scheduler) takeUnjudged(ctx context.Context, id graph.NodeID) {
 		msg += ": " + ms[0]
 	}
 	s.fail(ctx, id, cache.Infra, msg)
-}
-
-// leftBy is what a succeeded attempt hands to readers.
-func leftBy(a *Action, at cache.Attempt) left {
-	return leftOf(a.Outputs, at, !a.Start.IsZero())
-}
-
-// leftOf is leftBy for an attempt at these outputs; inherited says that it started from other trees.
-func leftOf(specs []OutputSpec, at cache.Attempt, inherited bool) left {
-	l := left{done: true, ok: true, status: string(at.Outcome), inherited: inherited || at.Captured != nil && !at.Captured.Given.IsZero()}
-	if l.status == "" || at.Outcome == cache.Rejected || at.Outcome == cache.OverBudget {
-		l.status = string(cache.OK)
-	}
-	l.outputs = inOrder(specs, at.Captured.Outputs)
-	for _, o := range specs {
-		if o.Path != "" {
-			continue
-		}
-		if l.trees == nil {
-			l.trees = map[string][]string{}
-		}
-		l.trees[o.Name] = o.Tree
-	}
-	return l
-}
-
-// inOrder returns one output for each spec. Mostly that is what was captured, which is shared: it is kept for every node.
-func inOrder(specs []OutputSpec, captured []cache.Output) []cache.Output {
-	if slices.EqualFunc(specs, captured, func(s OutputSpec, o cache.Output) bool { return s.Name == o.Name }) {
-		return captured
-	}
-	out := make([]cache.Output, len(specs))
-	for i, s := range specs {
-		out[i] = outputNamed(captured, s.Name)
-	}
-	return out
 }
 
 // done makes a node final and tells its dependents.
