@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -26,9 +25,13 @@ type Laid struct {
 	inherited map[string]cache.Entry // of trees at the root, by path
 	sources   map[string]cache.Entry // by path, but for those at inherited paths
 	root      string                 // that the sources were copied from
-	dirs      map[string]stamp       // directories of mounts as they were laid; nil when nobody will ask
-	tmp       stamp                  // the empty directory for temporary files; zero where there is none that is known
 	closed    closed                 // what was opened since to be read
+
+	// Of what may become a spare:
+	spare bool
+	dirs  []laidDir // directories of mounts, sorted
+	order []string  // the paths of files, sorted
+	tmp   stamp     // the empty directory for temporary files; zero where there is none that is known
 }
 
 // laidFile is what is known of a file or link that was laid.
@@ -36,6 +39,12 @@ type laidFile struct {
 	stamp  stamp
 	digest digest.Digest // of bytes that were checked against it as they were laid; zero for links and given bytes
 	source bool          // the bytes came from below Spec.Root
+}
+
+// laidDir is a directory as it was laid.
+type laidDir struct {
+	path  string
+	stamp stamp
 }
 
 // item is one path to lay.
@@ -77,9 +86,7 @@ func materialize(attempt string, cas cache.CAS, spec Spec, spares *Spares) (*Lai
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	l := newLayer(cas, spec)
-	if l.spares = spares; spares != nil {
-		l.laid.dirs = map[string]stamp{}
-	}
+	l.spares, l.laid.spare = spares, spares != nil
 	return l.lay(dir)
 }
 
@@ -91,7 +98,7 @@ func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
 func newLayer(cas cache.CAS, spec Spec) *layer {
 	return &layer{
 		cas: cas, spec: spec,
-		laid: &Laid{inherited: map[string]cache.Entry{}, sources: map[string]cache.Entry{}, root: spec.Root, closed: closed{}},
+		laid: &Laid{inherited: map[string]cache.Entry{}, sources: make(map[string]cache.Entry, len(spec.Sources)), root: spec.Root, closed: closed{}},
 	}
 }
 
@@ -115,16 +122,33 @@ type layer struct {
 	dir   int // the workspace
 	root  int // the campaign root
 	items []item
-	dirs  map[string]uint32 // directory to final mode
-	order []string          // the directories, sorted
+	dirs  []dirItem // sorted
 
-	spares *Spares           // nil where there are none
-	refit  *refit            // of a spare
-	there  map[string]uint32 // directories that are there already, with their modes
+	spares *Spares // nil where there are none
+	refit  *refit  // of a spare
+}
+
+// dirItem is one directory to lay.
+type dirItem struct {
+	path  string
+	mode  uint32 // that it is to have
+	there bool
+	has   uint32 // the mode of one that is there
+	stamp stamp  // of one that is there and stays as it is; else zero
+}
+
+// dirAt finds a directory to lay; nil when there is none.
+func (l *layer) dirAt(p string) *dirItem {
+	i, ok := slices.BinarySearchFunc(l.dirs, p, func(d dirItem, p string) int { return strings.Compare(d.path, p) })
+	if !ok {
+		return nil
+	}
+	return &l.dirs[i]
 }
 
 // collect turns the spec into items sorted by path, of which the last of equal paths won.
 func (l *layer) collect() error {
+	l.items = make([]item, 0, len(l.spec.Sources)+len(l.spec.Mounts)+len(l.spec.Files))
 	for _, m := range l.spec.Trees {
 		if err := l.addTree(m, false); err != nil {
 			return err
@@ -197,44 +221,48 @@ func (l *layer) settle() error {
 		kept = append(kept, it)
 	}
 	l.items = kept
-	l.dirs = map[string]uint32{}
 	leaf := func(p string) bool {
 		i, ok := slices.BinarySearchFunc(kept, p, func(it item, p string) int { return strings.Compare(it.path, p) })
 		return ok && kept[i].kind != cache.Dir
 	}
-	for _, it := range kept {
-		dir := path.Dir(it.path)
+	last := ""
+	for i := range kept {
+		it := &kept[i]
 		if it.kind == cache.Dir {
-			dir = it.path
+			l.dirs = append(l.dirs, dirItem{path: it.path, mode: it.mode})
 		}
-		for ; dir != "."; dir = path.Dir(dir) {
-			if leaf(dir) {
-				return fmt.Errorf("materialize %s: %s is a file", it.path, dir)
+		for d := path.Dir(it.path); d != "." && !isBelow(last, d); d = path.Dir(d) {
+			if leaf(d) {
+				return fmt.Errorf("materialize %s: %s is a file", it.path, d)
 			}
-			if _, known := l.dirs[dir]; known {
-				break
-			}
-			l.dirs[dir] = 0o755
+			l.dirs = append(l.dirs, dirItem{path: d, mode: 0o755})
+		}
+		last = it.path
+	}
+	slices.SortStableFunc(l.dirs, func(a, b dirItem) int { return strings.Compare(a.path, b.path) })
+	l.dirs = slices.CompactFunc(l.dirs, func(a, b dirItem) bool { return a.path == b.path }) // the first one is that of an item
+	for i := range l.dirs {
+		if isMount(l.dirs[i].path) {
+			l.dirs[i].mode = 0o555
 		}
 	}
-	for _, it := range kept {
-		if it.kind == cache.Dir {
-			l.dirs[it.path] = it.mode
-		}
-	}
-	l.order = slices.Sorted(maps.Keys(l.dirs))
 	return nil
+}
+
+// isBelow reports whether a path lies in a directory.
+func isBelow(p, dir string) bool {
+	return len(p) > len(dir) && p[len(dir)] == '/' && p[:len(dir)] == dir
 }
 
 // layAll lays directories, then files, then links, so that nothing is ever written through a link;
 // last the modes of directories, which may forbid writing.
 func (l *layer) layAll() error {
-	for _, d := range l.order {
-		if _, ok := l.there[d]; ok {
+	for i := range l.dirs {
+		if l.dirs[i].there {
 			continue
 		}
-		if err := effect.Mkdirat(l.dir, d, 0o755); err != nil {
-			return wrap("make directory", d, err)
+		if err := l.makeDir(&l.dirs[i]); err != nil {
+			return wrap("make directory", l.dirs[i].path, err)
 		}
 	}
 	stamps := make([]stamp, len(l.items))
@@ -254,42 +282,55 @@ func (l *layer) layAll() error {
 		}
 	}
 	l.laid.files = make(map[string]laidFile, len(l.items))
-	for i, it := range l.items {
-		if it.kind != cache.Dir {
+	for i := range l.items {
+		if it := &l.items[i]; it.kind != cache.Dir {
 			l.laid.files[it.path] = laidFile{stamps[i], it.digest, it.source}
 		}
 	}
 	l.laid.end = coarseNow()
-	if err := l.chmodDirs(); err != nil || l.laid.dirs == nil {
-		return err
-	}
-	for _, d := range l.order {
-		if _, known := l.laid.dirs[d]; known || !isMount(d) {
+	for i := range slices.Backward(l.dirs) {
+		d := &l.dirs[i]
+		if d.mode == d.has {
 			continue
 		}
-		var err error
-		if l.laid.dirs[d], err = stampAt(l.dir, d); err != nil {
-			return wrap("make directory", d, err)
+		if err := effect.Fchmodat(l.dir, d.path, d.mode, 0); err != nil {
+			return wrap("make directory", d.path, err)
 		}
+	}
+	if l.laid.spare {
+		return l.note()
 	}
 	return nil
 }
 
-func (l *layer) chmodDirs() error {
-	for _, d := range slices.Backward(l.order) {
-		mode, made := l.dirs[d], 0o755&^umask()
-		if isMount(d) {
-			mode = 0o555
+// makeDir makes a directory.
+func (l *layer) makeDir(d *dirItem) error {
+	d.there, d.has = true, 0o755&^umask()
+	return effect.Mkdirat(l.dir, d.path, 0o755)
+}
+
+// note takes down what whoever uses the directory again has to know.
+func (l *layer) note() error {
+	l.laid.order = make([]string, 0, len(l.items))
+	for i := range l.items {
+		if l.items[i].kind != cache.Dir {
+			l.laid.order = append(l.laid.order, l.items[i].path)
 		}
-		if was, ok := l.there[d]; ok {
-			made = was
-		}
-		if mode == made {
+	}
+	l.laid.dirs = make([]laidDir, 0, len(l.dirs))
+	for i := range l.dirs {
+		d := &l.dirs[i]
+		if !isMount(d.path) {
 			continue
 		}
-		if err := effect.Fchmodat(l.dir, d, mode, 0); err != nil {
-			return wrap("make directory", d, err)
+		now := d.stamp
+		if now == (stamp{}) {
+			var err error
+			if now, err = stampAt(l.dir, d.path); err != nil {
+				return wrap("make directory", d.path, err)
+			}
 		}
+		l.laid.dirs = append(l.laid.dirs, laidDir{d.path, now})
 	}
 	return nil
 }
@@ -308,7 +349,7 @@ func (l *layer) layFiles(stamps []stamp) error {
 			return nil
 		}
 		var err error
-		stamps[i], err = l.layFile(&l.items[i])
+		stamps[i], err = l.layFile(i)
 		return err
 	})
 }
@@ -328,10 +369,11 @@ func (l *layer) create(it *item) (int, error) {
 }
 
 // layFile makes one file and fills it.
-func (l *layer) layFile(it *item) (s stamp, err error) {
+func (l *layer) layFile(i int) (s stamp, err error) {
+	it := &l.items[i]
 	fd, was := -1, unix.Stat_t{}
 	if l.refit != nil {
-		fd, was, err = l.refit.open(it)
+		fd, err = l.refit.open(i, &was)
 	}
 	old := fd >= 0
 	if !old && err == nil {

@@ -11,7 +11,7 @@ import (
 
 // oldFile is a file of the attempt that ended.
 type oldFile struct {
-	at   string // where it is: below the old workspace, one of mounts below the new one
+	at   string // where it is: below the old workspace, one of mounts below the new one; "" for none
 	laid stamp
 }
 
@@ -25,47 +25,50 @@ func (f *laidFile) fits() bool {
 
 // takeSources finds files of the old workspace for those of the new one that are of no mount.
 func (r *refit) takeSources() {
-	r.files = map[string]oldFile{}
+	r.old = make([]oldFile, len(r.items))
 	var want, have []string
+	var items []int
 	for i := range r.items {
 		if it := &r.items[i]; !isMount(it.path) && it.fits() {
-			want = append(want, it.path)
+			want, items = append(want, it.path), append(items, i)
 		}
 	}
-	for p, f := range r.from.files {
-		if !isMount(p) && f.fits() {
+	for _, p := range r.from.order {
+		if f := r.from.files[p]; !isMount(p) && f.fits() {
 			have = append(have, p)
 		}
 	}
 	become, _ := pair(want, have)
-	for _, c := range become {
-		r.files[c.name] = oldFile{c.old, r.from.files[c.old].stamp}
+	for k, p := range become {
+		if p != "" {
+			r.old[items[k]] = oldFile{p, r.from.files[p].stamp}
+		}
 	}
 }
 
-// open opens a file that was there before for writing, under the name that is wanted, and says what it is like. It returns -1 when
+// open opens a file that was there before for writing, under the name that an item has, and says what it was like. It returns -1 when
 // there is none that can be used.
-func (r *refit) open(it *item) (fd int, was unix.Stat_t, err error) {
-	old, ok := r.files[it.path]
-	if !ok {
-		return -1, was, nil
+func (r *refit) open(i int, was *unix.Stat_t) (fd int, err error) {
+	old, p := r.old[i], r.items[i].path
+	if old.at == "" {
+		return -1, nil
 	}
-	from, mount := r.was, isMount(it.path)
+	from, mount := r.was, isMount(p)
 	if mount {
 		from = r.dir
 	}
-	if fd = r.openOld(from, old, mount, &was); fd < 0 {
+	if fd = r.openOld(from, old, mount, was); fd < 0 {
 		if mount {
 			err = errWorn // it is where nobody may write
 		}
-		return -1, was, err
+		return -1, err
 	}
-	if !mount || old.at != it.path {
-		if err := effect.Renameat(from, old.at, r.dir, it.path); err != nil {
-			return -1, was, errors.Join(err, unix.Close(fd))
+	if !mount || old.at != p {
+		if err := effect.Renameat(from, old.at, r.dir, p); err != nil {
+			return -1, errors.Join(err, unix.Close(fd))
 		}
 	}
-	return fd, was, nil
+	return fd, nil
 }
 
 // openOld opens a file for writing if it is as it was laid, has one name, and nobody else has it open; else it returns -1.

@@ -13,10 +13,10 @@ import (
 type refit struct {
 	*layer
 	from    *Laid
-	attempt string             // where the directory is
-	was     int                // the workspace that was in it
-	exact   bool               // see exactStamps
-	files   map[string]oldFile // by wanted path, what may become that file
+	attempt string    // where the directory is
+	was     int       // the workspace that was in it
+	exact   bool      // see exactStamps
+	old     []oldFile // by number of the item, what may become it
 }
 
 // errWorn says that a directory cannot be used again.
@@ -27,7 +27,7 @@ const worn = "worn"
 
 // lay lays the spec.
 func (r *refit) lay() error {
-	r.laid.dirs, r.there = map[string]stamp{}, map[string]uint32{}
+	r.laid.spare = true
 	if err := r.collect(); err != nil {
 		return err
 	}
@@ -139,14 +139,12 @@ func openAt(dir int, name string) (int, error) {
 
 // makeOwn makes the directories that are of no mount.
 func (r *refit) makeOwn() error {
-	for _, d := range r.order {
-		if isMount(d) {
-			continue
+	for i := range r.dirs {
+		if d := &r.dirs[i]; !isMount(d.path) {
+			if err := r.makeDir(d); err != nil {
+				return err
+			}
 		}
-		if err := effect.Mkdirat(r.dir, d, 0o755); err != nil {
-			return err
-		}
-		r.there[d] = 0o755 &^ umask()
 	}
 	return nil
 }

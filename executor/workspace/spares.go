@@ -50,7 +50,7 @@ type spare struct {
 // Offer takes the directory of an attempt of which everything was captured and no process lives. It returns false when it
 // is not taken: the caller removes it.
 func (s *Spares) Offer(attempt string, laid *Laid) bool {
-	if laid == nil || laid.dirs == nil || len(laid.files)+len(laid.dirs) > maxSpareFiles {
+	if laid == nil || !laid.spare || len(laid.files)+len(laid.dirs) > maxSpareFiles {
 		return false
 	}
 	s.mu.Lock()
