@@ -152,6 +152,28 @@ func WriteFd(fd int, b []byte, path string) (n int, err error) {
 	return n, err
 }
 
+// FdWriter writes to an open file, where its last write ended.
+type FdWriter struct {
+	Fd   int
+	Path string // what messages of a test call the file
+}
+
+// Write implements io.Writer.
+func (w FdWriter) Write(b []byte) (int, error) {
+	done := 0
+	for done < len(b) {
+		n, err := WriteFd(w.Fd, b[done:], w.Path)
+		done += n
+		if err == nil && n == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
 // Ftruncate is the system call.
 func Ftruncate(fd int, size int64, path string) error {
 	if err := Before(OpTruncate, path); err != nil {

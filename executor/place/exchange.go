@@ -39,20 +39,32 @@ func settle(want []cache.Entry) ([]cache.Entry, error) {
 	return kept, nil
 }
 
-// exchange makes want the content of <out>/<instance>, and returns what was moved out of the way.
-func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, err error) {
+// exchange makes want the content of <out>/<instance>, and returns what was moved out of the way, and what is known of each file that
+// was written.
+func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, wrote []source.Written, err error) {
 	stage := stageDir + "/" + strconv.FormatInt(p.stages.Add(1), 10)
-	stagePath := filepath.Join(p.dir.Name(), filepath.FromSlash(stage))
 	old := instance
-	if _, err := os.Lstat(filepath.Join(p.dir.Name(), filepath.FromSlash(instance))); err != nil {
+	var st unix.Stat_t
+	if unix.Fstatat(p.fd(), instance, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		old = ""
 	}
-	if err := p.build(stage, old, want); err != nil {
-		return nil, errors.Join(err, workspace.Remove(stagePath))
+	if wrote, err = p.build(stage, old, want); err != nil {
+		return nil, nil, p.undo(stage, err)
 	}
+	moved, err = p.show(stage, instance)
+	return moved, wrote, err
+}
+
+// undo removes a stage, after an error or nil.
+func (p *Placer) undo(stage string, err error) error {
+	return errors.Join(err, workspace.Remove(filepath.Join(p.dir.Name(), filepath.FromSlash(stage))))
+}
+
+// show moves a stage to the place of an instance, or exchanges it with what is there.
+func (p *Placer) show(stage, instance string) (moved []string, err error) {
 	parent, base, err := p.parent(instance)
 	if err != nil {
-		return nil, errors.Join(err, workspace.Remove(stagePath))
+		return nil, p.undo(stage, err)
 	}
 	if parent != p.fd() {
 		defer unix.Close(parent)
@@ -65,9 +77,9 @@ func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, 
 		return nil, nil
 	}
 	if !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.ENOTEMPTY) {
-		return nil, errors.Join(err, workspace.Remove(stagePath))
+		return nil, p.undo(stage, err)
 	}
-	return p.swap(stage, stagePath, parent, base, instance)
+	return p.swap(stage, parent, base, instance)
 }
 
 // renameFree is the rename of file systems that cannot refuse to replace.
@@ -80,29 +92,29 @@ func (p *Placer) renameFree(stage string, parent int, base string) error {
 }
 
 // swap exchanges a staged directory with the one in place, then clears the old one away.
-func (p *Placer) swap(stage, stagePath string, parent int, base, instance string) ([]string, error) {
+func (p *Placer) swap(stage string, parent int, base, instance string) ([]string, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return nil, errors.Join(err, workspace.Remove(stagePath))
+		return nil, p.undo(stage, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		what := "a file"
 		if st.Mode&unix.S_IFMT == unix.S_IFLNK {
 			what = "a link"
 		}
-		return nil, errors.Join(fmt.Errorf("%s is %s where a directory has to be\nhint: move it away", path.Join(p.out, instance), what), workspace.Remove(stagePath))
+		return nil, p.undo(stage, fmt.Errorf("%s is %s where a directory has to be\nhint: move it away", path.Join(p.out, instance), what))
 	}
 	// What is not ours is known before the exchange, while paths are what the stat cache knows.
 	foreign, err := p.foreign(instance)
 	if err != nil {
-		return nil, errors.Join(err, workspace.Remove(stagePath))
+		return nil, p.undo(stage, err)
 	}
 	// Kept before the exchange, too: whatever lies in .stage after a crash is nobody's only copy.
 	moved, err := p.quarantine(instance, foreign)
 	if err == nil {
 		err = p.trade(stage, parent, base)
 	}
-	return moved, errors.Join(err, workspace.Remove(stagePath))
+	return moved, p.undo(stage, err)
 }
 
 // trade exchanges two directories, in one step where the file system can.
@@ -151,44 +163,45 @@ func (p *Placer) parent(instance string) (fd int, base string, err error) {
 	}
 }
 
-// build makes a directory with the given content. Nobody else writes to it, so nothing in it can lead
-// elsewhere: links are made last. Files that lie in old already, a directory that is about to go or "", are not
+// build makes a directory with the given content, and returns what is known of each file that it wrote. Nobody else writes to it, so
+// nothing in it can lead elsewhere: links are made last. Files that lie in old already, a directory that is about to go or "", are not
 // written again.
-func (p *Placer) build(stage, old string, want []cache.Entry) error {
+func (p *Placer) build(stage, old string, want []cache.Entry) ([]source.Written, error) {
 	if err := effect.Mkdirat(p.fd(), stage, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	made := map[string]bool{".": true}
 	for i := range want {
 		if err := p.buildDirs(stage, &want[i], made); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	err := source.Each(len(want), func(i int) error {
+	wrote := make([]source.Written, len(want))
+	err := source.Each(len(want), func(i int) (err error) {
 		e := &want[i]
-		if e.Kind != cache.File || old != "" && p.keepFile(old, stage, e) {
-			return nil
+		if e.Kind == cache.File && (old == "" || !p.keepFile(old, stage, e)) {
+			wrote[i], err = p.buildFile(stage, e)
 		}
-		return p.buildFile(stage, e)
+		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range want {
 		if e := &want[i]; e.Kind == cache.Link {
 			if err := effect.Symlinkat(e.Target, p.fd(), stage+"/"+e.Path); err != nil {
-				return fmt.Errorf("make link %s: %w", e.Path, err)
+				return nil, fmt.Errorf("make link %s: %w", e.Path, err)
 			}
 		}
 	}
 	for i := len(want) - 1; i >= 0; i-- {
 		if e := &want[i]; e.Kind == cache.Dir {
 			if err := effect.Fchmodat(p.fd(), stage+"/"+e.Path, e.Mode, 0); err != nil {
-				return fmt.Errorf("make directory %s: %w", e.Path, err)
+				return nil, fmt.Errorf("make directory %s: %w", e.Path, err)
 			}
 		}
 	}
-	return nil
+	return wrote, nil
 }
 
 func (p *Placer) buildDirs(stage string, e *cache.Entry, made map[string]bool) error {
@@ -231,22 +244,27 @@ func (p *Placer) keepFile(old, stage string, e *cache.Entry) bool {
 	return effect.Linkat(fd, p.fd(), stage+"/"+e.Path) == nil
 }
 
-func (p *Placer) buildFile(stage string, e *cache.Entry) error {
+// buildFile writes one file. It is no [os.File], which asks twice whether it can be waited for.
+func (p *Placer) buildFile(stage string, e *cache.Entry) (w source.Written, err error) {
 	blob, err := p.cas.Open(e.Digest)
 	if err != nil {
-		return err
+		return w, err
 	}
 	defer blob.Close()
-	fd, err := effect.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := effect.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, e.Mode)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", e.Path, err)
+		return w, fmt.Errorf("write %s: %w", e.Path, err)
 	}
-	f := effect.Wrap(os.NewFile(uintptr(fd), e.Path))
-	if _, err = io.Copy(f, blob); err == nil {
-		err = effect.Fchmod(fd, e.Mode, e.Path)
+	if _, err = io.Copy(effect.FdWriter{Fd: fd, Path: e.Path}, blob); err == nil {
+		w, err = source.Wrote(fd)
 	}
-	if err = errors.Join(err, f.Close()); err != nil { // a network file system may say only now that it has no room
-		return fmt.Errorf("write %s: %w", e.Path, err)
+	if err == nil && w.Mode() != e.Mode { // by a umask, or a rule of the directory for new files
+		if err = effect.Fchmod(fd, e.Mode, e.Path); err == nil {
+			w, err = source.Wrote(fd)
+		}
 	}
-	return nil
+	if err = errors.Join(err, unix.Close(fd)); err != nil { // a network file system may say only now that it has no room
+		return w, fmt.Errorf("write %s: %w", e.Path, err)
+	}
+	return w, nil
 }

@@ -204,7 +204,7 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 		if err := p.remember(addr, outs, specs); err != nil {
 			return err
 		}
-		moved, err := p.exchange(addr.String(), want)
+		moved, wrote, err := p.exchange(addr.String(), want)
 		r.Moved = append(r.Moved, moved...)
 		if err != nil {
 			return err
@@ -212,7 +212,7 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 		if len(want) == 0 {
 			_ = effect.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
 		}
-		p.learn(addr.String(), want)
+		p.learn(addr.String(), want, wrote)
 		moved, err = p.dropRejected(addr.String())
 		r.Moved = append(r.Moved, moved...)
 		return err
@@ -222,9 +222,12 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 
 // dropRejected removes the outputs of an instance that a contract rejected, and keeps what somebody else put there.
 func (p *Placer) dropRejected(instance string) (moved []string, err error) {
+	if !p.refused.Load() {
+		return nil, nil
+	}
 	at := rejectedDir + "/" + instance
 	dir := filepath.Join(p.dir.Name(), filepath.FromSlash(at))
-	if _, err := os.Lstat(dir); err != nil || !p.refused.Load() {
+	if _, err := os.Lstat(dir); err != nil {
 		return nil, nil // there are none, or nobody can tell
 	}
 	foreign, err := p.foreign(at)
@@ -314,7 +317,7 @@ func (p *Placer) PutRejected(addr lang.Address, outs []cache.Output, specs []Out
 	var r Report
 	err = p.leading(addr, func() error {
 		p.refused.Store(true)
-		moved, err := p.exchange(rejectedDir+"/"+addr.String(), want)
+		moved, _, err := p.exchange(rejectedDir+"/"+addr.String(), want)
 		r.Moved = append(r.Moved, moved...)
 		return err
 	})
@@ -387,11 +390,18 @@ func (p *Placer) Close() error {
 	return errors.Join(p.log.close(), p.dir.Close())
 }
 
-// learn tells the stat cache what was just written. Whatever it cannot learn is read when it is asked for.
-func (p *Placer) learn(instance string, want []cache.Entry) {
+// learn tells the stat cache what was just put: what was written as its writer saw it, what was kept as it is now, as its number of
+// names changed. Whatever it cannot learn is read when it is asked for.
+func (p *Placer) learn(instance string, want []cache.Entry, wrote []source.Written) {
 	for i := range want {
-		if want[i].Kind == cache.File {
-			_ = p.files.Learn(path.Join(p.out, instance, want[i].Path), want[i].Digest)
+		if want[i].Kind != cache.File {
+			continue
+		}
+		at := p.out + "/" + instance + "/" + want[i].Path
+		if wrote[i] != (source.Written{}) {
+			_ = p.files.LearnWritten(at, wrote[i], want[i].Digest)
+		} else {
+			_ = p.files.Learn(at, want[i].Digest)
 		}
 	}
 }

@@ -110,6 +110,26 @@ var (
 	itemX = lang.Address{Task: "items", Key: "x.y", Looped: true, Loop: 3}
 )
 
+func TestModesAreThoseOfTheOutputsUnderAnyUmask(t *testing.T) {
+	old := unix.Umask(0o027) // of this process; no test here runs beside another
+	t.Cleanup(func() { unix.Umask(old) })
+	s := newStand(t)
+	var outs []cache.Output
+	var specs []OutPath
+	modes := map[string]uint32{"all": 0o777, "plain": 0o644, "mine": 0o600, "read": 0o444, "closed": 0o000}
+	for name, mode := range modes {
+		outs, specs = append(outs, s.file(name, name, mode)), append(specs, OutPath{name, name})
+	}
+	_, err := s.p.Put(taskA, outs, specs)
+	require.NoError(t, err)
+	s.check(InPlace, taskA, outs, specs)
+	for name, mode := range modes {
+		info, err := os.Stat(filepath.Join(s.root, "out", "a", name))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(mode|0o400), info.Mode(), name)
+	}
+}
+
 func TestPutAndCheck(t *testing.T) {
 	s := newStand(t)
 	outs := []cache.Output{s.file("o", "one", 0o644), s.file("run", "#!", 0o755), {Name: "none"},

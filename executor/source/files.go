@@ -236,16 +236,45 @@ func (f *Files) Learn(path string, d digest.Digest) error {
 	if err := f.ready(); err != nil {
 		return err
 	}
-	now := coarseNow()
+	w := Written{at: coarseNow()}
 	var st unix.Stat_t
 	if err := unix.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return pathError("read", path, err)
 	}
-	if st.Size != d.Size {
+	w.sig = stamp.SignatureOf(&st)
+	return f.LearnWritten(path, w, d)
+}
+
+// Written is what stat says of a file whose writer has it open still. The zero value is of none.
+type Written struct {
+	sig signature
+	at  int64
+}
+
+// Wrote looks at an open file after its writer's last change, and before anybody else may write to it.
+func Wrote(fd int) (Written, error) {
+	w := Written{at: coarseNow()}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return Written{}, err
+	}
+	w.sig = stamp.SignatureOf(&st)
+	return w, nil
+}
+
+// Mode is the permission bits of the file.
+func (w *Written) Mode() uint32 { return w.sig.Mode & 0o777 }
+
+// LearnWritten is Learn with what its writer saw of the file, which may have got its path since.
+func (f *Files) LearnWritten(path string, w Written, d digest.Digest) error {
+	if err := f.ready(); err != nil {
+		return err
+	}
+	if w.sig.Size != d.Size {
 		return fmt.Errorf("read %s: the file changed as it was written", path)
 	}
-	f.rewritten(path, stamp.SignatureOf(&st))
-	f.remember(path, &entry{sig: stamp.SignatureOf(&st), sum: d.Sum, at: now})
+	f.rewritten(path, w.sig)
+	f.remember(path, &entry{sig: w.sig, sum: d.Sum, at: w.at})
 	return nil
 }
 
