@@ -165,27 +165,19 @@ func (c *capture) outputs(outputs []Output) error {
 // file captures one declared file. A link to a file in the workspace counts as that file.
 func (c *capture) file(o Output) (cache.Output, error) {
 	out := cache.Output{Name: o.Name}
-	var st unix.Stat_t
-	err := unix.Fstatat(c.fd, o.Path, &st, unix.AT_SYMLINK_NOFOLLOW)
-	switch {
-	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
-		return out, nil
-	case errors.Is(err, unix.ELOOP):
-		c.problem(o.Name, "%s is a link that leads nowhere", o.Path)
-		return out, nil
-	case err != nil:
-		return out, c.cannotOpen(o.Name, o.Path, err)
-	}
-	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFLNK {
-		c.problem(o.Name, "%s is %s, not a file", o.Path, kindName(kind))
-		return out, nil
+	seen := c.scan.regular(o.Path)
+	if seen == nil {
+		fit, err := c.fileThere(o)
+		if err != nil || !fit {
+			return out, err
+		}
 	}
 	fd, err := c.open(o.Path, 0)
 	if err != nil {
 		return out, c.cannotOpen(o.Name, o.Path, err)
 	}
 	defer unix.Close(fd)
-	d, st, err := c.store(o.Name, o.Path, fd)
+	d, st, err := c.store(o.Name, o.Path, fd, seen)
 	if err != nil || d.IsZero() {
 		return out, err
 	}
@@ -196,6 +188,26 @@ func (c *capture) file(o Output) (cache.Output, error) {
 	}
 	out.Exists, out.Digest, out.Mode = true, d, f.mode()
 	return out, nil
+}
+
+// fileThere looks at a declared file that the scan did not meet, and reports whether it is one, or a link.
+func (c *capture) fileThere(o Output) (bool, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(c.fd, o.Path, &st, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+		return false, nil
+	case errors.Is(err, unix.ELOOP):
+		c.problem(o.Name, "%s is a link that leads nowhere", o.Path)
+		return false, nil
+	case err != nil:
+		return false, c.cannotOpen(o.Name, o.Path, err)
+	}
+	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFLNK {
+		c.problem(o.Name, "%s is %s, not a file", o.Path, kindName(kind))
+		return false, nil
+	}
+	return true, nil
 }
 
 // open opens a file for reading; a file of ours that its maker cannot read is made readable.
@@ -252,12 +264,18 @@ func shortened(p string) string {
 // smallFile is what is read at once. Larger files are streamed.
 const smallFile = bufferSize
 
-// store puts an open file into the store. A zero digest means a problem was noted.
-func (c *capture) store(output, p string, fd int) (digest.Digest, unix.Stat_t, error) {
-	var st, after unix.Stat_t
+// store puts an open file into the store. A zero digest means a problem was noted. seen is what the scan saw at its path, or nil: a
+// small file that is that one still, when it was read, has not changed meanwhile.
+func (c *capture) store(output, p string, fd int, seen *unix.Stat_t) (digest.Digest, unix.Stat_t, error) {
 	if err := c.ctx.Err(); err != nil {
-		return digest.Digest{}, st, err
+		return digest.Digest{}, unix.Stat_t{}, err
 	}
+	if seen != nil && seen.Size < smallFile && c.known == nil {
+		if d, st, ok := c.storeSeen(output, p, fd, seen); ok {
+			return d, st, nil
+		}
+	}
+	var st, after unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return digest.Digest{}, st, wrap("capture", p, err)
 	}
@@ -279,13 +297,30 @@ func (c *capture) store(output, p string, fd int) (digest.Digest, unix.Stat_t, e
 		c.problem(output, "%s changes while it is captured", p)
 		return digest.Digest{}, st, nil
 	}
-	if secret >= 0 {
-		c.out.Problems = append(c.out.Problems, SecretProblem(output, p, secret))
-	}
+	c.tellSecret(output, p, secret)
 	if c.known != nil {
 		_ = c.known.Learn(p, d) // what it cannot learn is read next time
 	}
 	return d, st, nil
+}
+
+// storeSeen is store of the file that the scan saw, with one look at it less. It reports false when the open one is another or has
+// changed since, also only in its mode, and of any trouble: then nothing is said of it.
+func (c *capture) storeSeen(output, p string, fd int, seen *unix.Stat_t) (digest.Digest, unix.Stat_t, bool) {
+	var st unix.Stat_t
+	d, secret, err := putFile(c.cas, fd, seen.Size, c.masker())
+	if err != nil || unix.Fstat(fd, &st) != nil || st.Dev != seen.Dev || stampFrom(&st) != stampFrom(seen) || secret < 0 && d.Size != st.Size {
+		return digest.Digest{}, st, false
+	}
+	c.tellSecret(output, p, secret)
+	return d, st, true
+}
+
+// tellSecret notes where a secret value was met, below 0 for nowhere.
+func (c *capture) tellSecret(output, p string, at int64) {
+	if at >= 0 {
+		c.out.Problems = append(c.out.Problems, SecretProblem(output, p, at))
+	}
 }
 
 // knows captures a file that is known and stored without reading it.
@@ -414,7 +449,7 @@ func (c *capture) entry(output string, f *found) (cache.Entry, bool, error) {
 			return e, false, c.cannotOpen(output, f.path, err)
 		}
 		defer unix.Close(fd)
-		e.Digest, _, err = c.store(output, f.path, fd)
+		e.Digest, _, err = c.store(output, f.path, fd, &f.st)
 		return e, err == nil && !e.Digest.IsZero(), err
 	}
 	c.problem(output, "%s is %s, which cannot be stored", f.path, kindName(f.kind()))

@@ -12,13 +12,18 @@ import (
 )
 
 // putFile stores the size bytes of an open file, masked when m is not nil. secret is where the first
-// secret value was, or -1.
+// secret value was, or -1. Whoever wants to know that the file had no more asks stat, and saves the read that finds its end; only an
+// empty file is believed after that.
 func putFile(cas cache.CAS, fd int, size int64, m *Masker) (d digest.Digest, secret int64, err error) {
 	var from io.Reader = &fdReader{fd: fd}
 	if size < smallFile {
 		buf := buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
-		n, err := source.ReadFull(fd, *buf, 0)
+		room := *buf
+		if size > 0 {
+			room = room[:size]
+		}
+		n, err := source.ReadFull(fd, room, 0)
 		if err != nil {
 			return d, -1, err
 		}

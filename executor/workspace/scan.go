@@ -22,9 +22,9 @@ type found struct {
 func (f *found) kind() uint32 { return f.st.Mode & unix.S_IFMT }
 func (f *found) mode() uint32 { return f.st.Mode & 0o777 }
 
-// scanner lists what is below a directory.
+// scanner lists what is below a directory, once.
 type scanner struct {
-	dir     int
+	dir     int                    // just opened: it is read itself
 	enter   func(path string) bool // whether to look into a directory
 	closed  closed                 // the directory is ours: open what its maker closed, and note it here; nil where it is not
 	found   []found
@@ -39,6 +39,15 @@ func (s *scanner) scan() error {
 	}
 	slices.SortFunc(s.found, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	return nil
+}
+
+// regular returns what the scan saw at a path that is a regular file, else nil.
+func (s *scanner) regular(path string) *unix.Stat_t {
+	i, ok := slices.BinarySearchFunc(s.found, path, func(f found, path string) int { return strings.Compare(f.path, path) })
+	if !ok || s.found[i].kind() != unix.S_IFREG {
+		return nil
+	}
+	return &s.found[i].st
 }
 
 // in lists one directory, which has mode, and says whether it is empty. A directory that vanishes is an empty one.
@@ -56,7 +65,9 @@ func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
 	case err != nil:
 		return false, wrap("read directory", name(dir), err)
 	}
-	defer unix.Close(fd)
+	if dir != "" {
+		defer unix.Close(fd)
+	}
 	entries, err := effect.ReadDir(fd)
 	if err != nil {
 		return false, wrap("read directory", name(dir), err)
@@ -115,21 +126,19 @@ func (s *scanner) one(dir int, p, base string) error {
 	return nil
 }
 
-// open opens a directory, which has mode, never through a link.
+// open opens a directory, which has mode, never through a link. The first is open.
 func (s *scanner) open(dir string, mode uint32) (int, error) {
+	if dir == "" {
+		return s.dir, nil
+	}
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY
-	fd, err := openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
+	fd, err := openBeneath(s.dir, dir, flags, 0, unix.RESOLVE_NO_SYMLINKS)
 	if errors.Is(err, unix.EACCES) && s.closed != nil {
-		err = s.closed.unlock(dir, mode, func(mode uint32) error {
-			if dir == "" { // what cannot be searched has no names
-				return effect.Fchmod(s.dir, mode, name(dir))
-			}
-			return effect.Fchmodat(s.dir, dir, mode, 0)
-		})
+		err = s.closed.unlock(dir, mode, func(mode uint32) error { return effect.Fchmodat(s.dir, dir, mode, 0) })
 		if err != nil {
 			return -1, err
 		}
-		fd, err = openBeneath(s.dir, name(dir), flags, 0, unix.RESOLVE_NO_SYMLINKS)
+		fd, err = openBeneath(s.dir, dir, flags, 0, unix.RESOLVE_NO_SYMLINKS)
 	}
 	return fd, err
 }
