@@ -24,8 +24,9 @@ type CAS interface {
 
 // Actions maps keys to attempts. All methods may be called concurrently.
 type Actions interface {
-	// Append adds a record. It is visible to every handle of the store when Append returns, and durable after Sync.
-	Append(r Record) error
+	// Append adds records, in order. They are visible to every handle of the store when Append returns, and durable after Sync; after
+	// an error none is. Who is killed within it leaves the first of them, or none.
+	Append(records ...Record) error
 	// Attempts returns the attempts of k in order of their ordinals, with everything appended so far by any process. The
 	// caller owns the slice.
 	Attempts(k Key) ([]Attempt, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -166,17 +167,16 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 	return at, nil
 }
 
-// conclude turns what was captured into an outcome and a verdict, and makes both visible.
+// conclude turns what was captured into an outcome and a verdict, and makes both visible. Who judges without a program, which takes no
+// time, writes all that in one step; else what was captured is safe before it is judged, and durable when it was paid for.
 func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
 	captured, m.end = b.readUsage(dec.Action, captured)
 	captured.Usage = budget.Fill(captured.Usage, m.seen)
 	undeclared := holdToOutputs(b.Store, dec.Action.Sandbox, &captured)
 	at.Captured, at.State = &captured, cache.CapturedState
-	if err := b.Store.Append(cache.CapturedRecord(at.Key, at.Ordinal, captured)); err != nil {
-		return b.unsaved(m, at, err)
-	}
-	if dec.Action.Kind == lang.Prompt {
-		if err := b.Store.Sync(); err != nil {
+	records := []cache.Record{cache.CapturedRecord(at.Key, at.Ordinal, captured)}
+	if dec.Action.Kind == lang.Prompt || judgedLong(dec.Action) {
+		if err := b.say(dec, &records); err != nil {
 			return b.unsaved(m, at, err)
 		}
 	}
@@ -185,17 +185,22 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 		at.Message = why.Why
 	}
 	b.phase(inst.Address, at)(event.Judge)
-	if err := b.judgeEnd(ctx, &m, dec, at); err != nil {
-		m.attempt, m.err = *at, err
+	if err := b.judgeEnd(ctx, &m, dec, at, &records); err != nil {
+		m.attempt, m.err = *at, errors.Join(err, b.say(dec, &records))
 		return m
 	}
-	if m.verdict.Inconclusive && at.Outcome == cache.OK {
-		m.attempt = *at // not ended: the next build judges it again and pays nobody
+	open := m.verdict.Inconclusive && at.Outcome == cache.OK // not ended: the next build judges it again and pays nobody
+	if !open {
+		at.State, at.EndedAt = cache.Ended, b.Now()
+		records = append(records, cache.EndedRecord(at.Key, at.Ordinal, at.Outcome, at.Message, at.EndedAt))
+	}
+	if err := b.say(dec, &records); err != nil {
+		return b.unsaved(m, at, err)
+	}
+	if open {
+		m.attempt = *at
 		b.reap(at)
 		return m
-	}
-	if err := b.end(dec, at); err != nil {
-		return b.unsaved(m, at, err)
 	}
 	b.share(inst, at, m.verdict.Pass || m.asked)
 	m.err = b.putInPlace(inst, dec, at)
@@ -205,9 +210,30 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	return m
 }
 
-// judgeEnd judges what a process that ended well left. Outputs of a failed one are kept and not
-// judged: no contract can make an exit code good.
-func (b *Builder) judgeEnd(ctx context.Context, m *endedMsg, dec *Decision, at *cache.Attempt) error {
+// judgedLong reports whether judging may take time: of outputs without contracts nothing is asked but whether they are there.
+func judgedLong(a *Action) bool {
+	return slices.ContainsFunc(a.Contracts, func(o lang.Output) bool { return o.Contract != nil })
+}
+
+// say appends what there is to say of an attempt, in one step, and forgets it: durable when it returns for a prompt, with the next
+// commit for a command.
+func (b *Builder) say(dec *Decision, records *[]cache.Record) error {
+	said := *records
+	if *records = nil; len(said) == 0 {
+		return nil
+	}
+	if err := b.Store.Append(said...); err != nil {
+		return err
+	}
+	if dec.Action.Kind == lang.Prompt {
+		return b.Store.Sync()
+	}
+	return nil
+}
+
+// judgeEnd judges what a process that ended well left, and adds the verdict to what there is to say. Outputs of a failed one are kept and
+// not judged: no contract can make an exit code good.
+func (b *Builder) judgeEnd(ctx context.Context, m *endedMsg, dec *Decision, at *cache.Attempt, records *[]cache.Record) error {
 	if at.Outcome != cache.OK && at.Outcome != cache.Partial {
 		return nil
 	}
@@ -220,26 +246,12 @@ func (b *Builder) judgeEnd(ctx context.Context, m *endedMsg, dec *Decision, at *
 	if err != nil {
 		return err
 	}
-	if err := b.Store.Append(cache.VerdictRecord(at.Key, at.Ordinal, v)); err != nil {
-		return err
-	}
+	*records = append(*records, cache.VerdictRecord(at.Key, at.Ordinal, v))
 	at.Verdicts = map[cache.VerdictKey]cache.Verdict{v.Key: v}
 	v, said := b.ask(dec.Action, at.Captured.Outputs, v)
 	m.verdict, m.asked = v, said == unsaid
 	if !v.Pass && !v.Inconclusive {
 		at.Outcome, at.Message = cache.Rejected, joinLines(v.Messages)
-	}
-	return nil
-}
-
-// end makes the attempt visible as ended: durable for a prompt, with the next commit for a command.
-func (b *Builder) end(dec *Decision, at *cache.Attempt) error {
-	at.State, at.EndedAt = cache.Ended, b.Now()
-	if err := b.Store.Append(cache.EndedRecord(at.Key, at.Ordinal, at.Outcome, at.Message, at.EndedAt)); err != nil {
-		return err
-	}
-	if dec.Action.Kind == lang.Prompt {
-		return b.Store.Sync()
 	}
 	return nil
 }

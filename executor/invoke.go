@@ -293,7 +293,7 @@ const maxLog = 8 << 20
 
 // logTail is the end of a log, nil when it cannot be read. Of a long one no more than that is ever held.
 func (d *Decider) logTail(log digest.Digest) []byte {
-	if log.IsZero() {
+	if log.Size == 0 { // that there is none, too
 		return nil
 	}
 	r, err := d.Store.Open(log)

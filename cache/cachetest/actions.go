@@ -59,8 +59,13 @@ func attemptLife(t *testing.T, h Hooks) {
 		require.Equal(t, i >= 1, all[0].Captured != nil)
 	}
 	require.Equal(t, cache.Fold(k, life(k, 1)), attempts(t, s, k))
-	require.Empty(t, attempts(t, s, cache.KeyOf([]byte("other"))))
+	other := cache.KeyOf([]byte("other"))
+	require.Empty(t, attempts(t, s, other))
 	require.Equal(t, 2, cache.NextOrdinal(attempts(t, s, k)))
+	require.NoError(t, s.Append(append(life(k, 2), life(other, 1)...)...))
+	require.NoError(t, s.Append())
+	require.Equal(t, cache.Fold(k, append(life(k, 1), life(k, 2)...)), attempts(t, s, k))
+	require.Equal(t, cache.Fold(other, life(other, 1)), attempts(t, s, other))
 }
 
 func anyOrder(t *testing.T, h Hooks) {

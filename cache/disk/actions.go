@@ -207,10 +207,13 @@ func (x *actionIndex) adopt(w *writer) error {
 }
 
 // Append implements cache.Actions.
-func (s *Store) Append(r cache.Record) error {
-	payload, err := r.Encode()
-	if err != nil {
-		return err
+func (s *Store) Append(records ...cache.Record) error {
+	payloads := make([][]byte, len(records))
+	for i := range records {
+		var err error
+		if payloads[i], err = records[i].Encode(); err != nil {
+			return err
+		}
 	}
 	w, err := s.write()
 	if err != nil {
@@ -219,12 +222,15 @@ func (s *Store) Append(r cache.Record) error {
 	x := &s.actions
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	offset, size, err := w.log.Append(payload)
+	i := 0
+	err = w.log.AppendAll(payloads, func(offset int64, size int) {
+		x.insert(records[i].Key, x.own, offset, size)
+		x.own.read = offset + int64(size)
+		i++
+	})
 	if err != nil {
 		return fault("write", s.dir, err)
 	}
-	x.insert(r.Key, x.own, offset, size)
-	x.own.read = offset + int64(size)
 	return nil
 }
 

@@ -93,14 +93,20 @@ func (s *Store) Has(d digest.Digest) (bool, error) {
 }
 
 // Append implements cache.Actions. Records pass through their text, as they do on disk.
-func (s *Store) Append(r cache.Record) error {
-	b, err := r.Encode()
-	if err != nil {
-		return err
+func (s *Store) Append(records ...cache.Record) error {
+	texts := make([][]byte, len(records))
+	for i := range records {
+		var err error
+		if texts[i], err = records[i].Encode(); err != nil {
+			return err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records[r.Key] = append(s.records[r.Key], b)
+	for i := range records {
+		k := records[i].Key
+		s.records[k] = append(s.records[k], texts[i])
+	}
 	return nil
 }
 

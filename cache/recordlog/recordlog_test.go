@@ -54,6 +54,45 @@ func TestAppendIsVisibleAtOnceAndReadable(t *testing.T) {
 	require.NoError(t, w.Sync())
 }
 
+func TestAppendAllIsOneWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.log")
+	w := open(t, path)
+	_, _, err := w.Append([]byte("before"))
+	require.NoError(t, err)
+	writes, half := 0, false
+	effect.Intercept(func(e effect.Effect) *effect.Fault {
+		if e.Op != effect.OpWrite {
+			return nil
+		}
+		if writes++; half {
+			return &effect.Fault{Half: true, Err: os.ErrPermission}
+		}
+		return nil
+	})
+	t.Cleanup(func() { effect.Intercept(nil) })
+	texts := [][]byte{[]byte("one"), []byte("the second"), []byte("3")}
+	var read []string
+	require.NoError(t, w.AppendAll(texts, func(offset int64, size int) {
+		p, err := ReadRecord(w, offset, size, nil)
+		require.NoError(t, err)
+		read = append(read, string(p))
+	}))
+	require.NoError(t, w.AppendAll(nil, nil))
+	require.Equal(t, []string{"one", "the second", "3"}, read)
+	require.Equal(t, 1, writes)
+	// What is an error leaves nothing, whichever of them is to blame.
+	half = true
+	require.ErrorIs(t, w.AppendAll(texts, nil), os.ErrPermission)
+	half = false
+	require.ErrorIs(t, w.AppendAll([][]byte{[]byte("small"), make([]byte, MaxPayload+1)}, nil), ErrTooLong)
+	require.Panics(t, func() { _ = w.AppendAll([][]byte{[]byte("good"), []byte("a\nb")}, nil) })
+	_, _, err = w.Append([]byte("after"))
+	require.NoError(t, err)
+	got, tail := payloads(t, path)
+	require.Equal(t, []string{"before", "one", "the second", "3", "after"}, got)
+	require.Equal(t, Tail{End: w.End()}, tail)
+}
+
 func TestOneWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.log")
 	w, err := OpenWriter(path)

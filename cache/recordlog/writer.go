@@ -27,10 +27,10 @@ var ErrTooLong = fmt.Errorf("a record has at most %d bytes", MaxPayload)
 type Writer struct {
 	f *effect.File
 
-	mu   sync.Mutex
-	end  int64 // where the next line begins
-	torn bool  // bytes of a failed write may lie behind end
-	line []byte
+	mu    sync.Mutex
+	end   int64 // where the next line begins
+	torn  bool  // bytes of a failed write may lie behind end
+	lines []byte
 
 	naming sync.Mutex
 	named  bool // the name of the file is durable
@@ -114,28 +114,46 @@ func (w *Writer) mend(tail Tail) error {
 // as a record, and the next Append may succeed. A payload of more than MaxPayload bytes is ErrTooLong; an empty one, or one with a
 // newline, is a panic.
 func (w *Writer) Append(payload []byte) (offset int64, size int, err error) {
-	if len(payload) == 0 || bytes.IndexByte(payload, '\n') >= 0 {
-		panic(fmt.Sprintf("BUG: append record: %d bytes, or a newline in them", len(payload)))
+	err = w.AppendAll([][]byte{payload}, func(at int64, n int) { offset, size = at, n })
+	return offset, size, err
+}
+
+// AppendAll writes records in order, in one write, and tells where each lies. After an error none of them is visible. Whoever is killed
+// within it may leave the first of them. What is an error or a panic of Append is one here, before anything is written.
+func (w *Writer) AppendAll(payloads [][]byte, wrote func(offset int64, size int)) error {
+	for _, p := range payloads {
+		if len(p) == 0 || bytes.IndexByte(p, '\n') >= 0 {
+			panic(fmt.Sprintf("BUG: append record: %d bytes, or a newline in them", len(p)))
+		}
+		if len(p) > MaxPayload { // what a program, a contract or another machine said is in it
+			return fmt.Errorf("append record of %d bytes: %w", len(p), ErrTooLong)
+		}
 	}
-	if len(payload) > MaxPayload { // what a program, a contract or another machine said is in it
-		return 0, 0, fmt.Errorf("append record of %d bytes: %w", len(payload), ErrTooLong)
+	if len(payloads) == 0 {
+		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.torn {
 		if err := w.f.Truncate(w.end); err != nil {
-			return 0, 0, fmt.Errorf("append record: %w", err)
+			return fmt.Errorf("append record: %w", err)
 		}
 		w.torn = false
 	}
-	w.line = appendLine(w.line[:0], payload)
-	if _, err := w.f.Write(w.line); err != nil {
-		w.torn = w.f.Truncate(w.end) != nil
-		return 0, 0, fmt.Errorf("append record: %w", err)
+	w.lines = w.lines[:0]
+	for _, p := range payloads {
+		w.lines = appendLine(w.lines, p)
 	}
-	offset = w.end
-	w.end += int64(len(w.line))
-	return offset, len(w.line), nil
+	if _, err := w.f.Write(w.lines); err != nil {
+		w.torn = w.f.Truncate(w.end) != nil
+		return fmt.Errorf("append record: %w", err)
+	}
+	for _, p := range payloads {
+		size := headLen + len(p) + 1
+		wrote(w.end, size)
+		w.end += int64(size)
+	}
+	return nil
 }
 
 // Sync returns when everything appended before is durable, and the log's name with it: whoever made the file may have died before

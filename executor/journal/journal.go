@@ -61,17 +61,18 @@ func Prepare(root string) (string, error) {
 	return dir, nil
 }
 
-// Append writes records in their order, visible at once and durable after Sync. After an error those before the one that
-// could not be written are there.
+// Append writes records in their order and in one step, visible at once and durable after Sync. After an error none of them is there;
+// who is killed within it leaves the first of them.
 func (j *Journal) Append(records ...Record) error {
+	texts := make([][]byte, len(records))
 	for i := range records {
-		b, err := json.Marshal(&records[i])
-		if err != nil {
+		var err error
+		if texts[i], err = json.Marshal(&records[i]); err != nil {
 			panic("BUG: encode journal record: " + err.Error())
 		}
-		if _, _, err := j.w.Append(b); err != nil {
-			return fmt.Errorf("write journal: %w", err)
-		}
+	}
+	if err := j.w.AppendAll(texts, func(int64, int) {}); err != nil {
+		return fmt.Errorf("write journal: %w", err)
 	}
 	return nil
 }

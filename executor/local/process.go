@@ -37,6 +37,7 @@ type ending struct {
 	clean     bool     // it ended by itself, with nothing of it left that had to be killed
 	sandbox   string   // the level under which it ran; "" when no program ran
 	enforced  []string // what was withheld by what
+	silent    bool     // its log is known to be empty
 	tail      []byte   // the end of what it printed, as far as its log had no room for it
 }
 
@@ -313,6 +314,7 @@ func (r *Runner) wait(p *process, inv *executor.Invocation, s *stream) (ending, 
 	end := p.ending(status)
 	end.tail = s.missing()
 	end.clean = !orphans && end.stoppedBy == ""
+	end.silent = s.silent && end.exit == 0
 	return end, nil
 }
 

@@ -204,7 +204,7 @@ func (r *Runner) Salvage(ctx context.Context, dir string, specs []executor.Outpu
 
 // captured puts together what is known of an ended attempt, and stores its log.
 func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cache.Captured, error) {
-	log, err := r.log(dir, end.tail)
+	log, err := r.log(dir, &end)
 	if err != nil {
 		return cache.Captured{}, err
 	}
@@ -216,8 +216,11 @@ func (r *Runner) captured(dir string, end ending, taken workspace.Captured) (cac
 }
 
 // log stores the log of an attempt, which is missing when it died before its program started.
-func (r *Runner) log(dir string, tail []byte) (digest.Digest, error) {
-	d, err := workspace.PutLog(r.cas, filepath.Join(dir, workspace.Log), tail)
+func (r *Runner) log(dir string, end *ending) (digest.Digest, error) {
+	if end.silent {
+		return cache.PutBytes(r.cas, nil)
+	}
+	d, err := workspace.PutLog(r.cas, filepath.Join(dir, workspace.Log), end.tail)
 	if errors.Is(err, os.ErrNotExist) {
 		return digest.Digest{}, nil
 	}

@@ -25,6 +25,8 @@ type stream struct {
 	heed   func() // called for everything that is heard
 	done   chan struct{}
 
+	silent bool // the program wrote to the log itself, and nothing
+
 	bad  error  // why the log takes no more: what comes is held, as far as there is room
 	held []byte // the end of what the log did not take, at most workspace.MaxTail bytes
 	lost int64  // bytes before it that nobody has
@@ -146,7 +148,8 @@ func (s *stream) finish() error {
 // replay passes on what the program wrote to its log itself.
 func (s *stream) replay() error {
 	info, err := s.log.Stat()
-	if err != nil || s.output == nil || info.Size() == 0 {
+	s.silent = err == nil && info.Size() == 0
+	if err != nil || s.output == nil || s.silent {
 		return err
 	}
 	// Its name may lead elsewhere by now, or nowhere: what lies beside the workspace is within reach of the program.
