@@ -16,6 +16,14 @@ func (r Record) Encode() ([]byte, error) {
 	if r.Key.IsZero() || r.Ordinal < 1 || r.Kind == "" {
 		panic(fmt.Sprintf("BUG: encode record: kind %q, key %s, ordinal %d", r.Kind, r.Key, r.Ordinal))
 	}
+	if b, ok := encodeFast(&r); ok {
+		return b, nil
+	}
+	return r.encodeSlow()
+}
+
+// encodeSlow is Encode by the definition of the types.
+func (r Record) encodeSlow() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // people read logs

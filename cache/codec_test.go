@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/jsonline/jsonlinetest"
 )
 
 // samples returns one record of each kind with every field set, which fullness proves.
@@ -56,6 +57,54 @@ func TestRecordsComeBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, have)
 	}
+}
+
+// Whatever a field holds, the fast encoder writes what encoding/json does: each is left out, and set alone, in a sample of its kind.
+func TestFastEncodingIsThatOfEncodingJSON(t *testing.T) {
+	same := func(r *Record) {
+		t.Helper()
+		want, err := r.encodeSlow()
+		require.NoError(t, err)
+		have, ok := encodeFast(r)
+		require.True(t, ok, "%s", want)
+		require.Equal(t, string(want), string(have))
+	}
+	for _, r := range samples() {
+		same(&r)
+		var part any
+		switch {
+		case r.Start != nil:
+			part = r.Start
+		case r.Captured != nil:
+			r.Captured.Kept = r.Captured.Outputs
+			part = r.Captured
+		case r.End != nil:
+			part = r.End
+		case r.Verdict != nil:
+			part = r.Verdict
+		case r.Kind == KindDiscard:
+			part = r.Discard
+		case r.Placed != nil:
+			part = r.Placed
+		default:
+			continue
+		}
+		jsonlinetest.Each(t, part, func() { same(&r) })
+	}
+	rare := 1e-9
+	for _, r := range []Record{
+		CapturedRecord(KeyOf(nil), 1, Captured{Usage: Usage{CostUSD: &rare}}),
+		EndedRecord(KeyOf(nil), 1, OK, "<&>\xff\u2028\n", time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", -3600))),
+	} {
+		want, err := r.encodeSlow()
+		require.NoError(t, err)
+		have, err := r.Encode()
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(have))
+	}
+	r := EndedRecord(KeyOf(nil), 1, OK, "", time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC))
+	_, err := r.Encode()
+	require.Error(t, err, "no year of that many digits")
 }
 
 func TestDecodeRecord(t *testing.T) {

@@ -94,7 +94,10 @@ func (k Key) String() string { return "k:" + hex.EncodeToString(k[:]) }
 func (k Key) Short() string { return hex.EncodeToString(k[:6]) }
 
 // MarshalText returns the text form; the zero Key gives empty text.
-func (k Key) MarshalText() ([]byte, error) { return sumText("k:", k), nil }
+func (k Key) MarshalText() ([]byte, error) { return k.AppendText(nil) }
+
+// AppendText appends what MarshalText returns.
+func (k Key) AppendText(b []byte) ([]byte, error) { return appendSum(b, "k:", (*[32]byte)(&k)), nil }
 
 // UnmarshalText reads the text form; empty text gives the zero Key.
 func (k *Key) UnmarshalText(b []byte) error { return parseSumText((*[32]byte)(k), "k:", string(b)) }
@@ -119,18 +122,23 @@ func (k VerdictKey) String() string { return "v:" + hex.EncodeToString(k[:]) }
 func (k VerdictKey) Short() string { return hex.EncodeToString(k[:6]) }
 
 // MarshalText returns the text form; the zero VerdictKey gives empty text.
-func (k VerdictKey) MarshalText() ([]byte, error) { return sumText("v:", k), nil }
+func (k VerdictKey) MarshalText() ([]byte, error) { return k.AppendText(nil) }
+
+// AppendText appends what MarshalText returns.
+func (k VerdictKey) AppendText(b []byte) ([]byte, error) {
+	return appendSum(b, "v:", (*[32]byte)(&k)), nil
+}
 
 // UnmarshalText reads the text form; empty text gives the zero VerdictKey.
 func (k *VerdictKey) UnmarshalText(b []byte) error {
 	return parseSumText((*[32]byte)(k), "v:", string(b))
 }
 
-func sumText(prefix string, sum [32]byte) []byte {
-	if sum == [32]byte{} {
-		return nil
+func appendSum(b []byte, prefix string, sum *[32]byte) []byte {
+	if *sum == [32]byte{} {
+		return b
 	}
-	return hex.AppendEncode([]byte(prefix), sum[:])
+	return hex.AppendEncode(append(b, prefix...), sum[:])
 }
 
 func parseSumText(sum *[32]byte, prefix, s string) error {

@@ -134,6 +134,9 @@ func parseSize(s string) (int64, error) {
 // MarshalText returns the text form; the zero digest gives empty text.
 func (d Digest) MarshalText() ([]byte, error) { return d.Append(nil), nil }
 
+// AppendText appends what MarshalText returns.
+func (d Digest) AppendText(b []byte) ([]byte, error) { return d.Append(b), nil }
+
 // UnmarshalText reads the text form; empty text gives the zero digest.
 func (d *Digest) UnmarshalText(b []byte) error {
 	if len(b) == 0 {

@@ -32,8 +32,9 @@ var rooms = []room{
 	{"graph/query", []string{"lang", "graph"}},
 	{"graph/graphtest", nil}, // writes text; reads nothing of ours
 
-	{"cache", []string{"cache/digest"}},
+	{"cache", []string{"cache/digest", "cache/jsonline"}},
 	{"cache/digest", nil},
+	{"cache/jsonline", nil},
 	{"cache/raw", nil}, // read before the program starts: next to nothing
 	{"cache/...", []string{"cache/..."}},
 
@@ -50,10 +51,10 @@ var rooms = []room{
 	{"executor/event", nil},
 	{"executor/stamp", []string{"cache/digest", "cache/effect", "executor/stamp/kept"}}, // read before the program starts: next to nothing
 	{"executor/stamp/kept", []string{"cache/raw"}},                                      // the same, and before digests can be made
-	{"executor/journal", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/recordlog", "cache/filelock", "executor/event"}},
-	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/recordlog", "cache/filelock"}},
+	{"executor/journal", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "cache/recordlog", "cache/filelock", "executor/event"}},
+	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "cache/recordlog", "cache/filelock"}},
 	{"executor/pause", []string{"cache/effect"}},
-	{"executor/place", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source", "executor/workspace"}},
+	{"executor/place", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "executor/source", "executor/workspace"}},
 	{"executor/reference", []string{"lang", "cache", "cache/digest", "cache/effect"}},
 	{"executor/sandbox", nil}, // runs before the program starts: next to nothing
 	{"executor/source", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/stamp"}},

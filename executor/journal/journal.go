@@ -67,7 +67,7 @@ func (j *Journal) Append(records ...Record) error {
 	texts := make([][]byte, len(records))
 	for i := range records {
 		var err error
-		if texts[i], err = json.Marshal(&records[i]); err != nil {
+		if texts[i], err = records[i].encode(); err != nil {
 			panic("BUG: encode journal record: " + err.Error())
 		}
 	}

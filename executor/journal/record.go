@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/jsonline"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -56,6 +58,49 @@ type Record struct {
 
 	Complete bool     `json:"complete,omitempty"` // build_ended: all of the campaign was fresh
 	Closes   []string `json:"closes,omitempty"`   // with it: the builds whose spending is over and done with
+}
+
+// encode spells the record. Those of which there are some for each task go without encoding/json, in the same words.
+func (r *Record) encode() ([]byte, error) {
+	if r.Targets == nil && r.Nodes == nil && r.Counts == nil && r.Own == nil && r.Disowned == nil && r.Closes == nil {
+		if b, ok := r.encodeFast(); ok {
+			return b, nil
+		}
+	}
+	return json.Marshal(r)
+}
+
+// encodeFast spells a record without lists; false where encoding/json has to be asked.
+func (r *Record) encodeFast() ([]byte, bool) {
+	l := jsonline.Line{EscapeHTML: true}
+	l.Grow(400)
+	l.Open("")
+	l.String("kind", r.Kind)
+	jsonline.Text(&l, "time", r.Time)
+	l.StringIf("build", r.Build)
+	if r.Address != (lang.Address{}) {
+		l.String("address", r.Address.String())
+	}
+	jsonline.TextIf(&l, "key", r.Key)
+	l.IntIf("ordinal", int64(r.Ordinal))
+	l.StringIf("outcome", r.Outcome)
+	l.StringIf("message", r.Message)
+	l.StringIf("reason", r.Reason)
+	if r.Cause != (lang.Address{}) {
+		l.String("cause", r.Cause.String())
+	}
+	l.StringIf("id", r.ID)
+	l.StringIf("undoes", r.Undoes)
+	l.StringIf("who", r.Who)
+	l.StringIf("why", r.Why)
+	jsonline.TextIf(&l, "outputs", r.Outputs)
+	l.TrueIf("denied", r.Denied)
+	jsonline.TextIf(&l, "for", r.For)
+	jsonline.TextIf(&l, "verdict", r.Verdict)
+	l.StringIf("word", string(r.Word))
+	l.TrueIf("complete", r.Complete)
+	l.Close()
+	return l.Bytes()
 }
 
 // Node is what a retry discards, or an undo brings back, at one address.

@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/jsonline"
 )
 
 // Kind says what an entry accounts for.
@@ -49,6 +51,41 @@ type Entry struct {
 	Also   int    `json:"also,omitempty"` // how many more addresses it concerns
 
 	Closes []string `json:"closes,omitempty"` // of a closed entry: ids of builds
+}
+
+// encode spells the entry as encoding/json does, but for rare ones without asking it.
+func (e *Entry) encode() ([]byte, error) {
+	l := jsonline.Line{EscapeHTML: true}
+	l.Grow(400)
+	l.Open("")
+	l.String("kind", string(e.Kind))
+	l.String("campaign", e.Campaign)
+	l.String("build", e.Build)
+	jsonline.Text(&l, "time", e.Time)
+	l.StringIf("address", e.Address)
+	jsonline.TextIf(&l, "key", e.Key)
+	l.IntIf("ordinal", int64(e.Ordinal))
+	l.StringIf("outcome", string(e.Outcome))
+	l.StringIf("profile", e.Profile)
+	l.StringIf("model", e.Model)
+	l.StringIf("pool", e.Pool)
+	l.IntIf("hits", int64(e.Hits))
+	l.IntIf("elsewhere", int64(e.Elsewhere))
+	l.IntIf("duration", int64(e.Duration))
+	e.Usage.SpellIf(&l, "usage")
+	l.IntIf("unknown", int64(e.Unknown))
+	l.StringIf("id", e.ID)
+	l.StringIf("word", e.Word)
+	l.StringIf("undoes", e.Undoes)
+	l.StringIf("who", e.Who)
+	l.StringIf("why", e.Why)
+	l.IntIf("also", int64(e.Also))
+	l.StringsIf("closes", e.Closes)
+	l.Close()
+	if b, ok := l.Bytes(); ok {
+		return b, nil
+	}
+	return json.Marshal(e)
 }
 
 // good reports whether the entry tells what a success takes.

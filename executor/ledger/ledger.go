@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -58,7 +57,7 @@ func (l *Ledger) Append(e Entry) error {
 }
 
 func (l *Ledger) append(e Entry) error {
-	b, err := json.Marshal(e)
+	b, err := e.encode()
 	if err != nil {
 		panic("BUG: ledger entry does not encode: " + err.Error())
 	}

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/jsonline/jsonlinetest"
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
@@ -128,6 +130,19 @@ func TestModesAreThoseOfTheOutputsUnderAnyUmask(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(mode|0o400), info.Mode(), name)
 	}
+}
+
+func TestRecordIsSpelledLikeEncodingJSON(t *testing.T) {
+	r := putRecord{Instance: "t<é>", Outs: []cache.Output{{Name: "o", Exists: true, Tree: true, Digest: digest.Of(nil), Mode: 0o644}}, Specs: []OutPath{{"o", "p"}}}
+	same := func() {
+		t.Helper()
+		want, err := json.Marshal(r)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(r.encode()))
+	}
+	jsonlinetest.Each(t, &r, same)
+	r.Outs, r.Specs = []cache.Output{}, []OutPath{}
+	same()
 }
 
 func TestPutAndCheck(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/jsonline"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -20,6 +21,33 @@ type putRecord struct {
 	Instance string         `json:"instance"`
 	Outs     []cache.Output `json:"outs"`
 	Specs    []OutPath      `json:"specs"`
+}
+
+// encode spells the record as encoding/json does, without asking it.
+func (r *putRecord) encode() []byte {
+	l := jsonline.Line{EscapeHTML: true}
+	l.Grow(400)
+	l.Open("")
+	l.String("instance", r.Instance)
+	if l.Null("outs", r.Outs == nil); r.Outs != nil {
+		cache.SpellOutputs(&l, "outs", r.Outs)
+	}
+	if l.Null("specs", r.Specs == nil); r.Specs != nil {
+		l.OpenArray("specs")
+		for _, s := range r.Specs {
+			l.Open("")
+			l.String("Name", s.Name)
+			l.String("Path", s.Path)
+			l.Close()
+		}
+		l.CloseArray()
+	}
+	l.Close()
+	b, ok := l.Bytes()
+	if !ok {
+		panic("BUG: a record of outputs has no JSON")
+	}
+	return b
 }
 
 // placed is the record of what was put: one line of JSON each, written before the exchange. So the last two
@@ -52,10 +80,7 @@ func (l *placed) add(r putRecord) bool {
 // remember writes down what is about to be put.
 func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPath) error {
 	r := putRecord{Instance: addr.String(), Outs: outs, Specs: specs}
-	line, err := json.Marshal(r)
-	if err != nil {
-		panic("BUG: a record of outputs has no JSON: " + err.Error())
-	}
+	line := r.encode()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.log.known != nil {
