@@ -101,7 +101,7 @@ var outside = []struct {
 
 // testRooms hold test code that other packages share, so the laws of reach mean them as little as
 // test files.
-var testRooms = []string{"executor/runnertest", "executor/agent/agenttest", "cache/cachetest", "cache/remote/remotetest", "executor/remote/workertest", "graph/graphtest"}
+var testRooms = []string{"executor/runnertest", "executor/agent/agenttest", "cache/cachetest", "cache/jsonline/jsonlinetest", "cache/remote/remotetest", "executor/remote/workertest", "graph/graphtest"}
 
 // reach names what only cmd/ufbuild may touch, by package and identifier.
 var reach = map[string][]string{
