@@ -47,7 +47,7 @@ var rooms = []room{
 	{"executor/agent/...", []string{"lang", "cache", "cache/digest", "executor/agent", "executor/contract"}},
 	{"executor/budget", []string{"lang", "cache", "executor/event"}},
 	{"executor/compiled", []string{"lang", "cache", "cache/effect"}},
-	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
+	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source", "executor/watchdog"}},
 	{"executor/event", nil},
 	{"executor/stamp", []string{"cache/digest", "cache/effect", "executor/stamp/kept"}}, // read before the program starts: next to nothing
 	{"executor/stamp/kept", []string{"cache/raw"}},                                      // the same, and before digests can be made

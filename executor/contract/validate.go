@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -24,9 +25,9 @@ const (
 	StartTimeout = 10 * time.Second
 	// maxTail is how much of a command's output a message keeps, from its end, in bytes.
 	maxTail = 4 << 10
-	// pipeDelay is how long the output of an ended command is waited for when a child that it left
-	// behind holds it open.
-	pipeDelay = 200 * time.Millisecond
+	// pipeDelay is how long a keeper has to end a command that is not wanted any more, and all it started: milliseconds where the machine
+	// is not busy.
+	pipeDelay = 5 * time.Second
 )
 
 // validate runs the contract's command over one output.
@@ -107,9 +108,9 @@ type Process struct {
 	Timeout time.Duration          // 0: ValidateTimeout
 }
 
-// Validate implements [Validate]. Whatever the command starts in its process group is killed when
-// it ends, and the directory is removed. When this process is killed the kernel kills the command, but not
-// what the command had started: nothing in an environment of PATH alone tells whose it is.
+// Validate implements [Validate]. Whatever the command starts is killed when it ends, and when this process is gone, and the
+// directory is removed. The command is a child of a keeper, which is this program started anew: its main has to call
+// [watchdog.Main] before it does anything else.
 func (p Process) Validate(ctx context.Context, spec Spec) (int, string, error) {
 	dir, err := effect.MkdirTemp(p.Scratch, "validate-")
 	if err != nil {
@@ -142,35 +143,60 @@ func (p Process) exec(ctx context.Context, dir string, argv []string) (int, stri
 		return 0, "", err
 	}
 	out := &tail{}
-	cmd := exec.CommandContext(ctx, program)
-	cmd.Args = argv
-	cmd.Dir, cmd.Env = dir, []string{"PATH=" + p.Path}
-	cmd.Stdout, cmd.Stderr = out, out
-	// The signal comes when the thread that starts it ends, and threads of Go that nobody locked end with the process.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.WaitDelay = pipeDelay
-	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
-	if err := effect.Do(effect.OpStart, program, cmd.Start); err != nil {
-		return 0, "", fmt.Errorf("start %s: %w", argv[0], err)
+	text, err := keeper(ctx, out, dir, append([]string{watchdog.KeeperName, p.Path, program}, argv...))
+	if err != nil {
+		return 0, out.String(), fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	err = cmd.Wait()
-	_ = killGroup(cmd.Process.Pid) // what it left in the background
-	var ee *exec.ExitError
-	if errors.As(err, &ee) && ee.Exited() {
-		return ee.ExitCode(), out.String(), nil
+	said, ok := watchdog.ParseSaid(text)
+	switch {
+	case !ok && ctx.Err() != nil:
+		return 0, out.String(), ctx.Err()
+	case !ok:
+		return 0, out.String(), errors.New("killed with the process that kept it")
+	case said.Start != 0:
+		return 0, "", fmt.Errorf("start %s: %w", argv[0], &os.PathError{Op: "fork/exec", Path: program, Err: said.Start})
+	case said.Signal != 0:
+		return 0, out.String(), fmt.Errorf("signal: %w", signalError(said.Signal))
 	}
-	if errors.Is(err, exec.ErrWaitDelay) { // it ended well, but a child held its output open
-		err = nil
-	}
-	return 0, out.String(), err
+	return said.Exit, out.String(), nil
 }
 
-// killGroup ends a process group; one that is gone already is fine.
-func killGroup(pid int) error {
-	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return err
+// signalError is a signal that ended a command.
+type signalError syscall.Signal
+
+// Error implements error.
+func (s signalError) Error() string { return syscall.Signal(s).String() }
+
+// keeper runs a keeper in dir and returns what it said. It is told to end by the end of a pipe, which also comes when this process
+// dies.
+func keeper(ctx context.Context, out io.Writer, dir string, argv []string) (string, error) {
+	life, end, err := os.Pipe()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	defer end.Close()
+	says, say, err := os.Pipe()
+	if err != nil {
+		life.Close()
+		return "", err
+	}
+	defer says.Close()
+	cmd := exec.CommandContext(ctx, "/proc/self/exe") // this very program, whatever has come to lie at its path
+	cmd.Args, cmd.Env, cmd.Dir = argv, []string{}, dir
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.ExtraFiles = []*os.File{watchdog.KeeperLife - 3: life, watchdog.KeeperSays - 3: say}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's signals are for us
+	cmd.WaitDelay = pipeDelay
+	cmd.Cancel = end.Close
+	err = effect.Do(effect.OpStart, argv[2], cmd.Start)
+	life.Close()
+	say.Close()
+	if err != nil {
+		return "", err
+	}
+	_ = cmd.Wait() // what the keeper says tells more
+	text, err := io.ReadAll(says)
+	return string(text), err
 }
 
 // find resolves a program: a path is relative to the fresh directory, a bare name is on PATH.

@@ -16,8 +16,17 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/contract"
 	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/lang"
 )
+
+// TestMain makes this program the keeper of commands, too.
+func TestMain(m *testing.M) {
+	if watchdog.Main(os.Args) {
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // folder is the files of a directory, matched by exact name.
 type folder map[string]string
@@ -97,7 +106,9 @@ func TestProcessStopsWhatHangs(t *testing.T) {
 const builderVar = "CONTRACT_TEST_BUILDER"
 
 func TestCommandDiesWithItsBuilder(t *testing.T) {
-	script := `echo $$ >"$1" && mv "$1" "$1.whole"; exec sleep 300`
+	// beside itself, a child, and a grandchild that left the group, the session and the directory
+	script := `sleep 300 & near=$!; setsid sh -c 'cd /; sleep 300 & echo $! >"$1.far"; exec sleep 300' sh "$1" >/dev/null 2>&1 &
+while ! test -s "$1.far"; do :; done; echo $$ $near $! $(cat "$1.far") >"$1" && mv "$1" "$1.whole"; exec sleep 300`
 	if said := os.Getenv(builderVar); said != "" {
 		p := contract.Process{Scratch: filepath.Dir(said), Path: os.Getenv("PATH")}
 		_, _, err := p.Validate(context.Background(), contract.Spec{Argv: []string{"sh", "-c", script, "sh", said, "."}})
@@ -108,15 +119,18 @@ func TestCommandDiesWithItsBuilder(t *testing.T) {
 	builder := exec.Command(os.Args[0], "-test.run=^TestCommandDiesWithItsBuilder$")
 	builder.Env = append(os.Environ(), builderVar+"="+said)
 	require.NoError(t, builder.Start())
-	pid := ""
+	var pids []string
 	require.Eventually(t, func() bool {
 		b, err := os.ReadFile(said + ".whole")
-		pid = strings.TrimSpace(string(b))
+		pids = strings.Fields(string(b))
 		return err == nil
 	}, 30*time.Second, time.Millisecond)
+	require.Len(t, pids, 4)
 	require.NoError(t, builder.Process.Kill())
 	require.Error(t, builder.Wait())
-	require.Eventually(t, func() bool { return ended(pid) }, 30*time.Second, time.Millisecond)
+	for _, pid := range pids {
+		require.Eventually(t, func() bool { return ended(pid) }, 30*time.Second, time.Millisecond)
+	}
 }
 
 // ended reports whether a process is gone, or dead and not waited for.
@@ -139,8 +153,15 @@ func TestTrialThatOnlyAsksWhetherACommandStarts(t *testing.T) {
 }
 
 func TestProcessLeavesNothingBehind(t *testing.T) {
-	v := check(t, contract.Process{}, []string{"sh", "-c", `sleep 300 & mkdir -p ro/d && chmod 0500 ro`}, nil, file(lang.Contract{}, ""))
+	said := filepath.Join(t.TempDir(), "pids")
+	v := check(t, contract.Process{}, []string{"sh", "-c", `sleep 300 & echo $! >` + said + `
+setsid sh -c 'cd /; echo $$ >>` + said + `; exec sleep 300' >/dev/null 2>&1 & while test $(wc -l <` + said + `) -lt 2; do :; done; mkdir -p ro/d && chmod 0500 ro`}, nil, file(lang.Contract{}, ""))
 	require.True(t, v.Pass, "%q", v.Messages)
+	b, err := os.ReadFile(said)
+	require.NoError(t, err)
+	for _, pid := range strings.Fields(string(b)) {
+		require.True(t, ended(pid), "process %s lives on", pid)
+	}
 }
 
 func TestProcessNeedsTheBytesOfTheKey(t *testing.T) {

@@ -1,9 +1,9 @@
-// Package watchdog is the process that kills what a build had started when the build itself was killed.
+// Package watchdog is the processes that kill what a build had started when the build itself was killed.
 //
 // A build starts its own program once more, named [Name], and tells it on a pipe of each build, in a [Line]. The end
 // of the pipe is the death of the builder: the watchdog then opens the directory that the build had closed, looks for processes
 // that bear the mark of one of the builds, and kills them. The line [Dismissed] ends it without a look around. [KillStrays] does the same for a
-// build whose watchdog was killed too.
+// build whose watchdog was killed too. A command whose environment is not ours to mark has a keeper of its own, named [KeeperName].
 //
 // The package imports next to nothing, so that a program can be a watchdog before the rest of it is initialised.
 package watchdog
@@ -40,9 +40,13 @@ const PipeFD = 3
 // ordinal of the attempt.
 const attemptVar = "UF_ATTEMPT"
 
-// Main reports whether args, the program's own with its name, are those of a watchdog. If so its work is done when Main
-// returns, and the program has to end.
+// Main reports whether args, the program's own with its name, are those of a watchdog or of a keeper. If so its work is done when
+// Main returns, and the program has to end.
 func Main(args []string) bool {
+	if len(args) >= 4 && args[0] == KeeperName {
+		keep(args[1:])
+		return true
+	}
 	if len(args) != 1 || args[0] != Name {
 		return false
 	}
