@@ -53,7 +53,7 @@ func (l *loader) boundedItems(d *taskDef) {
 
 // nestedExpand reports expand over what an expanded task wrote: one level only.
 func (l *loader) nestedExpand(d *taskDef, items *argument) {
-	for _, u := range l.ev.lateUses(items.expression) {
+	for u := range l.ev.lateUses(items.expression) {
 		if t := l.ev.tasks[u.name]; u.root == "task" && t != nil && t != d && t.expand != nil {
 			l.error("UF4104", u.place, "One level only: task.%s is itself expanded.", u.name).
 				also(t.expand.header, "its expand block is here")

@@ -12,6 +12,11 @@ import (
 func (c *checker) traversal(e *hclsyntax.ScopeTraversalExpr) *typ {
 	t := e.Traversal
 	root := t.RootName()
+	if c.tell == nil && len(c.bound) == 0 { // most references are of this kind, and need no type of a whole task
+		if i, _ := c.ev.plainPath(t); i != nil && !c.typer.tolerates(i.late.def) {
+			return stringType
+		}
+	}
 	first := step{kind: atRoot, where: t[0].SourceRange(), text: root}
 	for i := len(c.bound) - 1; i >= 0; i-- {
 		if c.bound[i].name == root {

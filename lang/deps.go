@@ -43,12 +43,12 @@ func (d *taskText) lateExpressions() []*argument {
 // linkTask finds the dependencies of a task and of each of its instances.
 func (l *loader) linkTask(d *taskDef) {
 	for _, a := range d.lateExpressions() {
-		d.deps = append(d.deps, l.expressionDeps(d, a.expression)...)
+		d.deps = l.appendDeps(d.deps, d, a.expression)
 	}
 	if d.expand != nil {
 		for _, name := range []string{"items", "key"} {
 			if a := d.expand.arg(name); a != nil {
-				d.deps = append(d.deps, l.expressionDeps(d, a.expression)...)
+				d.deps = l.appendDeps(d.deps, d, a.expression)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func (l *loader) linkTask(d *taskDef) {
 	d.deps = append(d.deps, l.compareDeps(d)...)
 	for _, p := range d.contents {
 		if p.expression != nil {
-			p.deps[d] = l.expressionDeps(d, p.expression)
+			p.deps[d] = l.appendDeps(nil, d, p.expression)
 		}
 	}
 	d.task.Mentions = d.mentions()
@@ -69,13 +69,13 @@ func (l *loader) linkTask(d *taskDef) {
 	l.checkInherit(d)
 }
 
-// expressionDeps returns the dependencies that come from references in x.
-func (l *loader) expressionDeps(d *taskDef, x *expression) []dep {
+// appendDeps adds the dependencies that come from references in x.
+func (l *loader) appendDeps(deps []dep, d *taskDef, x *expression) []dep {
 	if x.broken {
-		return nil
+		return deps
 	}
-	var deps []dep
-	for _, u := range l.ev.lateUses(x) {
+	deps = slices.Grow(deps, len(x.uses))
+	for u := range l.ev.lateUses(x) {
 		how := "refers to"
 		if u.through != "" {
 			how += " through " + u.through
@@ -174,9 +174,9 @@ func (l *loader) listDeps(d *taskDef, list []direct, base dep) []dep {
 	return deps
 }
 
-// allDeps lists the dependencies of a task, those of its prompt files included.
+// allDeps lists the dependencies of a task, those of its prompt files included. It is not to be changed.
 func (d *taskDef) allDeps() []dep {
-	deps := slices.Clone(d.deps)
+	deps := slices.Clip(d.deps)
 	for _, p := range d.contents {
 		deps = append(deps, p.deps[d]...)
 	}
@@ -199,19 +199,20 @@ func (d *taskDef) refs() []Ref {
 		task string
 		kind RefKind
 	}
-	first := map[key]int{}
-	var refs []Ref
+	var seen positions[key]
 	for _, m := range d.task.Mentions {
-		k := key{m.Task, m.Kind}
-		if i, ok := first[k]; ok {
-			refs[i].Tolerate = refs[i].Tolerate || m.Tolerate
-			continue
-		}
-		first[k] = len(refs)
-		refs = append(refs, m)
+		seen.add(key{m.Task, m.Kind})
 	}
-	if len(refs) == len(d.task.Mentions) {
+	if len(seen.keys) == len(d.task.Mentions) {
 		return d.task.Mentions // both are never changed
+	}
+	refs := make([]Ref, 0, len(seen.keys))
+	for _, m := range d.task.Mentions {
+		if n, _ := seen.find(key{m.Task, m.Kind}); n < len(refs) {
+			refs[n].Tolerate = refs[n].Tolerate || m.Tolerate
+		} else {
+			refs = append(refs, m)
+		}
 	}
 	return refs
 }

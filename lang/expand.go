@@ -76,7 +76,7 @@ func (e *expander) itemsUse(task string) bool {
 	if a == nil {
 		return false
 	}
-	for _, u := range e.r.ev.lateUses(a.expression) {
+	for u := range e.r.ev.lateUses(a.expression) {
 		if u.root == "task" && u.name == task {
 			return true
 		}

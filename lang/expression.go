@@ -87,6 +87,9 @@ func literalValue(e hclsyntax.Expression) (cty.Value, bool) {
 		return e.Val, true
 	case *hclsyntax.TemplateExpr:
 		if e.IsStringLiteral() {
+			if p, ok := e.Parts[0].(*hclsyntax.LiteralValueExpr); ok && p.Val.Type() == cty.String && !p.Val.IsNull() {
+				return p.Val, true // which is what it comes to
+			}
 			v, ds := e.Value(nil)
 			return v, !ds.HasErrors()
 		}

@@ -93,14 +93,15 @@ func (r *renderer) concrete(a Address) []*Instance {
 
 // appendFlows adds what may flow from an instance.
 func (r *renderer) appendFlows(list []Flow, i *Instance, all, inherit bool) []Flow {
-	whole := r.marks.has(sourceMark{from: i.Address, path: true})
+	_, whole := r.marks.find(sourceMark{from: i.Address, path: true})
 	if whole {
 		list = append(list, Flow{From: i.Address, Mount: instanceMount(i.Address)})
 	}
 	for n := range i.Outputs {
 		o := &i.Outputs[n]
 		f := Flow{From: i.Address, Output: o.Name, Inherit: inherit && o.Tree != nil}
-		if all || whole || r.marks.has(sourceMark{from: i.Address, output: o.Name, path: true}) {
+		_, marked := r.marks.find(sourceMark{from: i.Address, output: o.Name, path: true})
+		if all || whole || marked {
 			f.Mount = outputMount(i.Address, o.Name)
 		}
 		if f.Mount != "" || f.Inherit {
@@ -112,7 +113,7 @@ func (r *renderer) appendFlows(list []Flow, i *Instance, all, inherit bool) []Fl
 
 func (r *renderer) appendReferences(list []Flow) []Flow {
 	for _, ref := range r.ev.c.References {
-		if r.marks.has(sourceMark{reference: ref.Name, path: true}) {
+		if _, marked := r.marks.find(sourceMark{reference: ref.Name, path: true}); marked {
 			list = append(list, Flow{Reference: ref.Name, Mount: referenceMount(ref)})
 		}
 	}

@@ -25,12 +25,9 @@ type needIndex struct {
 	keys   map[string]map[string]bool // needed keys by task
 }
 
-// fewNeeds is how many needs are looked through for one.
-const fewNeeds = 16
-
 // needs reports whether the instance that is rendered needs another.
 func (v *lateValues) needs(a Address) bool {
-	if v.index == nil && len(v.inst.Needs) <= fewNeeds {
+	if v.index == nil && len(v.inst.Needs) <= few {
 		for i := range v.inst.Needs {
 			if v.inst.Needs[i].On == a {
 				return true

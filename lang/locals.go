@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -40,22 +41,28 @@ func (u lateUse) label() string {
 func isTaskRoot(root string) bool { return root == "task" || root == "group" }
 
 // lateUses lists the uses of tasks and groups in x, those in locals included.
-func (ev *evaluator) lateUses(x *expression) []lateUse {
-	var found []lateUse
-	for i := range x.uses {
-		u := x.uses[i]
-		switch {
-		case isTaskRoot(u.root):
-			found = append(found, lateUse{use: u})
-		case u.root == "local":
-			if d, ok := ev.decl.locals[u.name]; ok {
+func (ev *evaluator) lateUses(x *expression) iter.Seq[lateUse] {
+	return func(yield func(lateUse) bool) {
+		for i := range x.uses {
+			u := &x.uses[i]
+			switch {
+			case isTaskRoot(u.root):
+				if !yield(lateUse{use: *u}) {
+					return
+				}
+			case u.root == "local":
+				d, ok := ev.decl.locals[u.name]
+				if !ok {
+					continue
+				}
 				for _, v := range d.via {
-					found = append(found, lateUse{use: v, through: "local." + u.name})
+					if !yield(lateUse{use: v, through: "local." + u.name}) {
+						return
+					}
 				}
 			}
 		}
 	}
-	return found
 }
 
 // lateSource returns the first use that makes x late; its place is in x itself.

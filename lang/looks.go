@@ -58,11 +58,17 @@ func (p spot) in(fsys fs.FS) thing {
 	return thing{true, info.Mode().Type()}
 }
 
-// lies returns what is at a path, and remembers it.
+// lies returns what was at a path when it was first asked for: a campaign is read once.
 func (s *sources) lies(p spot) thing {
+	s.mu.Lock()
+	was, known := s.lain[p]
+	s.mu.Unlock()
+	if known {
+		return was
+	}
 	is := p.in(s.disk())
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.lain[p] = is
-	s.mu.Unlock()
 	return is
 }

@@ -82,35 +82,39 @@ func appendAddress(list []Address, a Address) []Address {
 
 // needs returns the instances that i needs, in order of declaration.
 func (l *loader) needs(d *taskDef, i *Instance) []Need {
-	found := map[*Instance]*Need{}
-	order := []*Instance{}
-	tolerated := map[*Instance]bool{}
-	for _, one := range l.depsOf(d, i) {
+	deps := l.depsOf(d, i)
+	var met positions[*Instance]
+	needs := make([]Need, 0, len(deps))
+	tolerated := make([]bool, 0, len(deps))
+	for _, one := range deps {
 		for _, t := range l.chosen(one, i) {
-			n, ok := found[t]
-			if !ok {
-				n = &Need{On: t.Address, Kind: one.kind}
-				found[t] = n
-				order = append(order, t)
-				tolerated[t] = one.tolerate && one.kind == OrderRef
+			k, added := met.add(t)
+			if added {
+				needs = append(needs, Need{On: t.Address, Kind: one.kind})
+				tolerated = append(tolerated, one.tolerate && one.kind == OrderRef)
 			}
+			n := &needs[k]
 			if one.kind.strength() > n.Kind.strength() {
-				n.Kind, tolerated[t] = one.kind, false
+				n.Kind, tolerated[k] = one.kind, false
 			}
 			n.All = n.All || one.all
 			n.Tolerate = n.Tolerate || one.tolerate && one.kind == DataRef
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *Instance) int {
-		return cmp.Or(cmp.Compare(a.late.def.index, b.late.def.index), cmp.Compare(a.late.order, b.late.order))
-	})
-	needs := make([]Need, 0, len(order))
-	for _, t := range order {
-		n := found[t]
-		n.Tolerate = n.Tolerate || tolerated[t]
-		needs = append(needs, *n)
+	order := make([]int, len(needs))
+	for k := range needs {
+		order[k] = k
+		needs[k].Tolerate = needs[k].Tolerate || tolerated[k]
 	}
-	return needs
+	slices.SortStableFunc(order, func(x, y int) int {
+		a, b := met.keys[x].late, met.keys[y].late
+		return cmp.Or(cmp.Compare(a.def.index, b.def.index), cmp.Compare(a.order, b.order))
+	})
+	sorted := make([]Need, len(needs))
+	for at, k := range order {
+		sorted[at] = needs[k]
+	}
+	return sorted
 }
 
 // strength orders the kinds of reference: of two to one instance the stronger one says what it means.

@@ -93,67 +93,38 @@ func (p *plainTexts) part(e hclsyntax.Expression) (string, bool) {
 
 // path renders task.NAME.outputs.OUTPUT.path, of a task that is one instance.
 func (p *plainTexts) path(t hcl.Traversal) (string, bool) {
-	if len(t) != 5 || t.RootName() != "task" {
+	i, output := p.r.ev.plainPath(t)
+	if i == nil || !p.r.values.needs(i.Address) {
 		return "", false
+	}
+	p.used = append(p.used, sourceMark{from: i.Address, output: output, path: true})
+	return cty.NormalizeString(outputMount(i.Address, output)), true
+}
+
+// plainPath returns what task.NAME.outputs.OUTPUT.path is the path of, where the task is one instance and has that output; nil for
+// everything else.
+func (ev *evaluator) plainPath(t hcl.Traversal) (i *Instance, output string) {
+	if len(t) != 5 || t.RootName() != "task" {
+		return nil, ""
 	}
 	task, named := t[1].(hcl.TraverseAttr)
 	outputs, _ := stepName(t[2])
-	output, _ := stepName(t[3])
+	output, _ = stepName(t[3])
 	path, _ := stepName(t[4])
-	d := p.r.ev.tasks[task.Name]
-	if !named || outputs != "outputs" || path != "path" || d == nil || d.forEach != nil || !d.single(d.task.Instances) {
-		return "", false
+	d := ev.tasks[task.Name]
+	if !named || outputs != "outputs" || path != "path" || d == nil || d.broken || d.forEach != nil || !d.single(d.task.Instances) {
+		return nil, ""
 	}
-	i := d.task.Instances[0]
-	if !p.r.values.needs(i.Address) {
-		return "", false
-	}
+	i = d.task.Instances[0]
 	for n := range i.Outputs {
 		if i.Outputs[n].Name == output {
-			p.used = append(p.used, sourceMark{from: i.Address, output: output, path: true})
-			return cty.NormalizeString(outputMount(i.Address, output)), true
+			return i, output
 		}
 	}
-	return "", false
+	return nil, ""
 }
 
 // single reports whether a task has these instances alone and is meant as its one instance where it is referred to.
 func (d *taskDef) single(is []*Instance) bool {
 	return len(is) == 1 && !is[0].Address.Looped && d.matrix == nil && d.expand == nil
-}
-
-// fewMarks is how many marks are looked through for one.
-const fewMarks = 16
-
-// markSet is a set of marks, most often of a handful.
-type markSet struct {
-	few  []sourceMark
-	many map[sourceMark]bool // all of them, once they are many
-}
-
-func (s *markSet) has(m sourceMark) bool {
-	if s.many != nil {
-		return s.many[m]
-	}
-	for i := range s.few {
-		if s.few[i] == m {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *markSet) add(m sourceMark) {
-	switch {
-	case s.has(m):
-	case s.many != nil:
-		s.many[m] = true
-	case len(s.few) < fewMarks:
-		s.few = append(s.few, m)
-	default:
-		s.many = map[sourceMark]bool{m: true}
-		for _, m := range s.few {
-			s.many[m] = true
-		}
-	}
 }

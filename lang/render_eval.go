@@ -16,7 +16,7 @@ type renderer struct {
 	late   *lateParts
 	scope  *scope
 	values *lateValues
-	marks  markSet // path marks met so far
+	marks  positions[sourceMark] // path marks met so far
 	out    Rendered
 	files  []string
 }

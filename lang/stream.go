@@ -278,7 +278,7 @@ func (l *loader) isSettled(d *taskDef) bool {
 		}
 	}
 	for _, x := range xs {
-		for _, u := range l.ev.lateUses(x) {
+		for u := range l.ev.lateUses(x) {
 			if !known(u.root, u.name) {
 				return false
 			}
