@@ -11,6 +11,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/remote"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/ledger"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -43,12 +44,14 @@ const endTime = 30 * time.Second
 func (s *session) endElsewhere(inv executor.Invalidation, flags *remoteFlags, id string) {
 	s.remoteAddress = flags.address
 	f := s.enlist(nil, s.store, flags, id, func(string, string) {})
-	defer func() { s.app.warn(f.closeClients()) }()
+	accounts := ledger.Open(s.ledgerDir())
+	defer func() { s.app.warn(errors.Join(f.closeClients(), accounts.Close())) }()
+	account := s.accountDead(accounts)
 	for _, n := range inv.Nodes {
 		if n.Open == nil {
 			continue
 		}
-		if err := s.endOne(f, n); err != nil {
+		if err := s.endOne(f, n, account); err != nil {
 			s.app.warn(fmt.Errorf("%s: it may go on at %s, and cost: %w", n.Address, n.Open, err))
 			continue
 		}
@@ -56,8 +59,9 @@ func (s *session) endElsewhere(inv executor.Invalidation, flags *remoteFlags, id
 	}
 }
 
-// endOne ends one attempt, unless another build waits for it.
-func (s *session) endOne(f *fleet, n executor.InvalidatedNode) error {
+// endOne ends one attempt, unless another build waits for it. What it cost until then nobody will learn, also when it cannot be ended,
+// so the ledger hears first that it cost something.
+func (s *session) endOne(f *fleet, n executor.InvalidatedNode, account func(cache.Attempt)) error {
 	ctx, cancel := context.WithTimeout(s.app.context(), endTime)
 	defer cancel()
 	soon, stop := context.WithTimeout(ctx, time.Second)
@@ -67,6 +71,16 @@ func (s *session) endOne(f *fleet, n executor.InvalidatedNode) error {
 		return errors.New("another build that shares the store waits for it")
 	}
 	defer release()
+	attempts, err := s.store.Attempts(n.Key)
+	if err != nil {
+		return err
+	}
+	for _, at := range attempts {
+		if at.Ordinal == n.Selected && at.State == cache.Started {
+			at.Outcome, at.EndedAt = cache.Cancelled, time.Now()
+			account(at)
+		}
+	}
 	if why := s.unreached(n.Open); why != "" {
 		return errors.New(why)
 	}

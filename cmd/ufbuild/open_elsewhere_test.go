@@ -134,6 +134,7 @@ func TestRetryEndsWhatGoesOnElsewhere(t *testing.T) {
 	require.Equal(t, []string{"operations/1"}, w.worker.Cancelled())
 	w.noneAlive()
 	require.NotContains(t, w.must("status"), "goes on at")
+	w.costs(1)
 	c := w.start("build", "p")
 	w.awaitTrace("p", 2)
 	w.say("again")
@@ -142,6 +143,12 @@ func TestRetryEndsWhatGoesOnElsewhere(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(w.dir, "out", "p", "o"))
 	require.NoError(t, err)
 	require.Equal(t, "again\n", string(b))
+	w.costs(2)
+}
+
+// costs wants the ledger to know of so many attempts, each of unknown cost.
+func (w *openWorld) costs(attempts int) {
+	require.Regexp(w.t, fmt.Sprintf(`\ntotal +%d .*\$0\.00\+`, attempts), w.must("cost"))
 }
 
 // TestRetryTellsWhatItCannotEnd: a remote that cannot be asked is no reason to keep a person from a retry, and is told of.
@@ -150,5 +157,9 @@ func TestRetryTellsWhatItCannotEnd(t *testing.T) {
 	w.worker.Server.Misbehave(remotetest.Faults{Version: 9})
 	said := w.must("retry", "p", "--yes", "--no-build")
 	require.Contains(t, said, "warning: p: it may go on at farm, as operations/1, and cost:")
+	w.costs(1)
+	w.must("undo")
+	w.must("retry", "p", "--yes", "--no-build")
+	w.costs(1)
 	require.Empty(t, w.worker.Cancelled())
 }
