@@ -97,6 +97,45 @@ func BenchmarkOneBlock(b *testing.B) {
 	}
 }
 
+// BenchmarkAgentTask builds after each edit of one prompt whose task is given 1,000 files of 1 KiB and has a contract. It reports the
+// time of the whole build beyond that of copying as many files with cp, in milliseconds: the aim is 60.
+//
+//	go test ./cmd/ufbuild -run '^$' -bench AgentTask -benchtime 20x
+func BenchmarkAgentTask(b *testing.B) {
+	a := &arena{tb: b, n: 1000, bin: buildProgram(b), dir: b.TempDir(), store: b.TempDir()}
+	a.must(os.MkdirAll(filepath.Join(a.dir, "src"), 0o755))
+	a.writeSources()
+	a.put("agent.sh", "cat > o.md\n")
+	a.put("campaign.hcl", `agent "sh" {
+  adapter = "exec"
+  command = ["sh", "agent.sh"]
+}
+profile "default" { agent = agent.sh }
+contract "note" {
+  kind      = "markdown"
+  min_bytes = 1
+}
+task "review" {
+  prompt = "review.md"
+  input "files" { glob = ["src/*.txt", "agent.sh"] }
+  output "o" {
+    path     = "o.md"
+    contract = contract.note
+  }
+}
+`)
+	var beyond, copies []float64
+	for i := 0; b.Loop(); i++ {
+		a.put("review.md", fmt.Sprintf("Review the files, for the %dth time.\n", i))
+		a.must(os.RemoveAll(filepath.Join(a.dir, "copy")))
+		copied, built := a.run("cp", "-r", "src", "copy"), a.run(a.bin, "build", "--progress", "none")
+		copies = append(copies, float64(copied.wall.Milliseconds()))
+		beyond = append(beyond, float64((built.wall - copied.wall).Milliseconds()))
+	}
+	b.ReportMetric(median(copies), "cp-ms")
+	b.ReportMetric(median(beyond), "beyond-ms")
+}
+
 // BenchmarkVersion asks for the version, pair by pair with a program that does nothing: as `make` builds it, without the C
 // library, and as plain `go build` does, which links it where there is a C compiler. It reports ratios of wall time and of CPU time.
 //
@@ -241,12 +280,17 @@ func (a *arena) warm(peer string, args ...string) {
 
 func (a *arena) write() {
 	a.must(os.MkdirAll(filepath.Join(a.dir, "src"), 0o755))
-	for i := range a.n {
-		a.must(os.WriteFile(a.source(i), []byte(strings.Repeat(fmt.Sprintf("source %d\n", i), 120)[:1024]), 0o644))
-	}
+	a.writeSources()
 	a.writeTasks("command = [\"sh\", \"-c\", \"cat src/%d.txt %s | head -c 1024 > o.txt\"]")
 	for _, p := range peers {
 		p.write(a)
+	}
+}
+
+// writeSources writes files of 1 KiB.
+func (a *arena) writeSources() {
+	for i := range a.n {
+		a.must(os.WriteFile(a.source(i), []byte(strings.Repeat(fmt.Sprintf("source %d\n", i), 120)[:1024]), 0o644))
 	}
 }
 
