@@ -16,9 +16,9 @@ type plainTexts struct {
 	used []sourceMark // the paths met
 }
 
-// note tells the renderer of the paths met, once it is known that nothing is left to the evaluator.
-func (p *plainTexts) note() {
-	for _, m := range p.used {
+// note tells the renderer of the paths in what is rendered, once it is known that nothing is left to the evaluator.
+func (p *plainTexts) note(used []sourceMark) {
+	for _, m := range used {
 		p.r.marks.add(m)
 	}
 }
@@ -38,19 +38,26 @@ func (p *plainTexts) list(e hclsyntax.Expression) ([]Text, bool) {
 	return texts, true
 }
 
-// object renders the attributes of an object that is written out into m.
-func (p *plainTexts) object(e hclsyntax.Expression, m map[string]string) bool {
+// plainPart is a rendered text with the paths in it.
+type plainPart struct {
+	real string
+	used []sourceMark
+}
+
+// object renders the attributes of an object that is written out into m, where one may replace another.
+func (p *plainTexts) object(e hclsyntax.Expression, m map[string]plainPart) bool {
 	o, ok := e.(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		return false
 	}
 	for _, it := range o.Items {
+		before := len(p.used)
 		k, constant := itemKey(it)
 		text, ok := p.text(it.ValueExpr)
 		if !constant || !ok {
 			return false
 		}
-		m[cty.NormalizeString(k)] = text
+		m[cty.NormalizeString(k)] = plainPart{text, p.used[before:]}
 	}
 	return true
 }

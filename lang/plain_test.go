@@ -61,7 +61,7 @@ func plainAlike(t testing.TB, c *Campaign, i *Instance, results Results) int {
 			continue
 		}
 		n++
-		p.note()
+		p.note(p.used)
 		v, ok := long.value(analyze(e))
 		require.True(t, ok, "%v of %s: %v", e.Range(), i.Address, long.all())
 		want, ok := long.text(v, e.Range(), "it")
@@ -80,6 +80,16 @@ variable "v" { default = "x" }
 task "a" {
   command = ["sh", "-c", "echo 1 > o"]
   output "o" { path = "o" }
+}
+group "g" {
+  defaults {
+    env = { A = task.a.outputs.o.path, B = "1" }
+  }
+}
+task "replaces" {
+  group   = group.g
+  command = ["env"]
+  env     = { A = "no path" }
 }
 task "two" {
   for_each = toset(["k", "l"])
@@ -107,6 +117,11 @@ task "not" {
 	}, r.Argv)
 	require.Equal(t, []EnvVar{{"A", Text{"1", "1"}}, {"B", Text{".uf/in/a/o/..", "␟in1␟/.."}}}, r.Env)
 	require.Equal(t, []Flow{{From: Address{Task: "a"}, Output: "o", Mount: ".uf/in/a/o"}}, r.Flows)
+
+	r, ds = c.Render(instanceAt(t, c, "replaces"), results)
+	require.Empty(t, ds)
+	require.Equal(t, []EnvVar{{"A", Text{"no path", "no path"}}, {"B", Text{"1", "1"}}}, r.Env)
+	require.Empty(t, r.Flows, "what another value replaces does not flow")
 
 	r, ds = c.Render(not, results)
 	require.Empty(t, ds)

@@ -54,9 +54,9 @@ func (r *renderer) merge(m map[string]cty.Value, v cty.Value, a *argument) {
 	}
 }
 
-// plainEnvironment is environment where all values are plain texts; false else.
+// plainEnvironment is environment where all values are plain texts; false else. Nothing flows by a value that another replaces.
 func (r *renderer) plainEnvironment(args []*argument) bool {
-	merged := map[string]string{}
+	merged := map[string]plainPart{}
 	p := plainTexts{r: r}
 	for _, a := range args {
 		if a.broken || !p.object(a.syntax, merged) {
@@ -68,9 +68,9 @@ func (r *renderer) plainEnvironment(args []*argument) bool {
 			return false
 		}
 	}
-	p.note()
 	for _, k := range sortedKeys(merged) {
-		r.out.Env = append(r.out.Env, EnvVar{k, Text{Real: merged[k]}})
+		p.note(merged[k].used)
+		r.out.Env = append(r.out.Env, EnvVar{k, Text{Real: merged[k].real}})
 	}
 	return true
 }

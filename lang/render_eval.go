@@ -163,7 +163,7 @@ func (r *renderer) body(args *lateArgs) {
 func (r *renderer) prompt(x *expression) Text {
 	plain := plainTexts{r: r}
 	if s, ok := plain.text(x.syntax); ok && !x.broken && strings.TrimSpace(s) != "" {
-		plain.note()
+		plain.note(plain.used)
 		return Text{Real: s}
 	}
 	v, ok := r.value(x)
@@ -213,7 +213,7 @@ func (r *renderer) note(v cty.Value) {
 func (r *renderer) command(a *argument) {
 	plain := plainTexts{r: r}
 	if argv, ok := plain.list(a.syntax); ok && !a.broken && len(argv) > 0 && argv[0].Real != "" {
-		plain.note()
+		plain.note(plain.used)
 		r.out.Argv = argv
 		return
 	}
