@@ -63,8 +63,10 @@ func (r *recorder) skipped(a, cause lang.Address, message string) {
 // write is the goroutine behind the recorder.
 func (r *recorder) write() {
 	var first error
+	var batch []journal.Record
 	for rec := range r.in {
-		batch, more := r.gather(rec)
+		var more bool
+		batch, more = r.gather(append(batch[:0], rec))
 		if first == nil {
 			first = r.flush(batch)
 		}
@@ -75,9 +77,8 @@ func (r *recorder) write() {
 	r.done <- first
 }
 
-// gather takes what comes within one interval, or until the build ends.
-func (r *recorder) gather(rec journal.Record) (batch []journal.Record, more bool) {
-	batch = append(batch, rec)
+// gather adds what comes within one interval, or until the build ends.
+func (r *recorder) gather(batch []journal.Record) (_ []journal.Record, more bool) {
 	due := r.b.After(flushEvery)
 	for {
 		select {

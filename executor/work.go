@@ -125,7 +125,7 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 	defer w.mu.Unlock()
 	w.n++
 	name := strconv.Itoa(w.n) + strings.ToLower(rand.Text()[:guessing])
-	if _, err := fmt.Fprintf(w.list, "%s %s %d %s\n", name, k, ordinal, a); err != nil {
+	if _, err := w.list.WriteString(name + " " + k.String() + " " + strconv.Itoa(ordinal) + " " + a.String() + "\n"); err != nil {
 		return "", fmt.Errorf("list attempt directory: %w", err)
 	}
 	return filepath.Join(w.dir, name), nil

@@ -34,9 +34,11 @@ const manifestSalt = "ufbuild contract 1"
 // there is none.
 func Manifest(outputs []lang.Output, files Files) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintln(&b, manifestSalt)
+	b.WriteString(manifestSalt + "\n")
 	for _, o := range byName(outputs) {
-		fmt.Fprintf(&b, "output %s\n", strconv.Quote(o.Name))
+		b.WriteString("output")
+		inQuotes(&b, o.Name)
+		b.WriteByte('\n')
 		line(&b, "path", o.Path)
 		list(&b, "tree", o.Tree)
 		flag(&b, "optional", o.Optional)
@@ -105,8 +107,11 @@ func capturedDigest(captured []cache.Output, name string) digest.Digest {
 }
 
 func byName(outputs []lang.Output) []lang.Output {
+	if len(outputs) < 2 {
+		return outputs
+	}
 	sorted := slices.Clone(outputs)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Name < sorted[j].Name })
+	slices.SortStableFunc(sorted, func(a, b lang.Output) int { return strings.Compare(a.Name, b.Name) })
 	return sorted
 }
 
@@ -181,7 +186,7 @@ func usedFiles(files Files, uses, argv []string) ([]source.File, error) {
 
 func line(b *bytes.Buffer, name, value string) {
 	if value != "" {
-		fmt.Fprintf(b, "  %s %s\n", name, strconv.Quote(value))
+		list(b, name, []string{value})
 	}
 }
 
@@ -189,11 +194,18 @@ func list(b *bytes.Buffer, name string, values []string) {
 	if len(values) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "  %s", name)
+	b.WriteString("  ")
+	b.WriteString(name)
 	for _, v := range values {
-		fmt.Fprintf(b, " %s", strconv.Quote(v))
+		inQuotes(b, v)
 	}
 	b.WriteByte('\n')
+}
+
+// inQuotes writes a space and a text in quotes.
+func inQuotes(b *bytes.Buffer, s string) {
+	b.WriteByte(' ')
+	b.Write(strconv.AppendQuote(b.AvailableBuffer(), s))
 }
 
 func number(b *bytes.Buffer, name string, n int64) {

@@ -43,16 +43,27 @@ func settle(want []cache.Entry) ([]cache.Entry, error) {
 // was written.
 func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, wrote []source.Written, err error) {
 	stage := stageDir + "/" + strconv.FormatInt(p.stages.Add(1), 10)
-	old := instance
-	var st unix.Stat_t
-	if unix.Fstatat(p.fd(), instance, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-		old = ""
-	}
-	if wrote, err = p.build(stage, old, want); err != nil {
+	if wrote, err = p.build(stage, p.old(instance), want); err != nil {
 		return nil, nil, p.undo(stage, err)
 	}
 	moved, err = p.show(stage, instance)
 	return moved, wrote, err
+}
+
+// old is the directory of an instance that is in place, else "". Nobody looks where nothing can be: that somebody else put something
+// there all the same costs no more than writing our files again.
+func (p *Placer) old(instance string) string {
+	p.mu.Lock()
+	there := p.put == nil || p.put[instance]
+	if p.put != nil {
+		p.put[instance] = true
+	}
+	p.mu.Unlock()
+	var st unix.Stat_t
+	if !there || unix.Fstatat(p.fd(), instance, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return ""
+	}
+	return instance
 }
 
 // undo removes a stage, after an error or nil.

@@ -22,6 +22,7 @@ package place
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -76,8 +77,9 @@ type Placer struct {
 	refused atomic.Bool // something may lie in the directory of rejected outputs
 	plain   atomic.Bool // the file system cannot exchange two directories
 
-	mu  sync.Mutex // of the record and the quarantine
+	mu  sync.Mutex // of what follows, and the quarantine
 	log placed
+	put map[string]bool // what was put into an output directory that was empty when it was opened; nil for one that was not
 }
 
 // Names below the output directory that no instance has.
@@ -247,11 +249,7 @@ const maxRenewed = 20
 // is what was being done.
 func (p *Placer) leading(addr lang.Address, do func() error) error {
 	for try := 0; ; try++ {
-		err := p.ready()
-		p.lead.RLock()
-		if err == nil && p.dir == nil { // another Put gave it up just now
-			err = os.ErrNotExist
-		}
+		err := p.lend()
 		if err == nil {
 			err = do()
 		}
@@ -264,6 +262,22 @@ func (p *Placer) leading(addr lang.Address, do func() error) error {
 		}
 		p.renew()
 	}
+}
+
+// lend takes the output directory for reading, also when the error says that there is none. It is made only where there is none: who
+// makes it waits for everybody who puts.
+func (p *Placer) lend() error {
+	p.lead.RLock()
+	if p.dir != nil && p.openErr == nil {
+		return nil
+	}
+	p.lead.RUnlock()
+	err := p.ready()
+	p.lead.RLock()
+	if err == nil && p.dir == nil { // another Put gave it up just now
+		err = os.ErrNotExist
+	}
+	return err
 }
 
 // renew gives up an output directory that is not the one at its place any more, or that lost what we had in it.
@@ -354,6 +368,12 @@ func (p *Placer) openDir() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, err = f.Readdirnames(1)
+	p.mu.Lock()
+	if p.put = nil; errors.Is(err, io.EOF) {
+		p.put = map[string]bool{}
+	}
+	p.mu.Unlock()
 	if err := effect.Mkdirat(int(f.Fd()), stageDir, 0o755); err != nil {
 		return nil, errors.Join(fmt.Errorf("make output directory: %w", err), f.Close())
 	}
