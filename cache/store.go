@@ -40,8 +40,8 @@ type Store interface {
 	// calls share one commit.
 	Sync() error
 	// Lock holds k until release is called, so that one key is executed once at a time by all users of the store. It
-	// waits for the present holder, and gives up with the error of ctx. The kernel releases it when the process dies.
-	// release may be called more than once.
+	// waits for the present holder, and gives up with the error of ctx; a key that nobody has is given also when ctx is over.
+	// The kernel releases it when the process dies. release may be called more than once.
 	Lock(ctx context.Context, k Key) (release func(), err error)
 	// Workdir is the absolute directory below which workspaces are made. It may not exist yet.
 	Workdir() string

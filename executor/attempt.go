@@ -100,9 +100,19 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 // sayAfter is how long a wait for another build may be silent.
 const sayAfter = 2 * time.Second
 
+// over is a context that has ended, for who does not want to wait.
+var over = func() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	return ctx
+}()
+
 // lockKey takes the right to run a key, so that it runs once for everybody who shares the store. A wait
 // that lasts says what it waits for.
 func (b *Builder) lockKey(ctx context.Context, a lang.Address, k cache.Key) (release func(), err error) {
+	if release, err := b.Store.Lock(over, k); !errors.Is(err, context.Canceled) { // hardly ever does another build have it
+		return release, err
+	}
 	got := make(chan struct{})
 	defer close(got)
 	long := b.After(sayAfter)

@@ -89,6 +89,9 @@ func exclusion(t *testing.T, a, b cache.Store) {
 	giveUp()
 	_, err = b.Lock(given, k)
 	require.ErrorIs(t, err, context.Canceled)
+	third, err := b.Lock(given, cache.KeyOf([]byte("free")))
+	require.NoError(t, err, "nobody has it")
+	third()
 
 	release()
 	release() // once more does nothing
