@@ -26,7 +26,8 @@ type actionIndex struct {
 	mu    sync.Mutex
 	logs  []*logFile // in order of their numbers
 	last  int        // greatest number known
-	after string     // path of the log after it, were there one
+	after string     // name of the log after it, were there one
+	names int        // the directory of the logs, -1 until there is one
 	own   *logFile   // the one this handle writes, or nil
 	heads map[cache.Key]int32
 	spots []spot
@@ -53,7 +54,7 @@ type logFile struct {
 }
 
 func (x *actionIndex) init(dir string) {
-	x.dir, x.after = dir, logPath(dir, 1)
+	x.dir, x.after, x.names = dir, numbered(1, logSuffix), -1
 	x.heads = map[cache.Key]int32{}
 }
 
@@ -93,19 +94,28 @@ func (x *actionIndex) add(id int) (*logFile, error) {
 	l := &logFile{id: id, index: int32(len(x.logs)), file: f}
 	x.logs = append(x.logs, l)
 	if id > x.last {
-		x.last, x.after = id, logPath(x.dir, id+1)
+		x.last, x.after = id, numbered(id+1, logSuffix)
 	}
 	return l, nil
+}
+
+// another reports whether there is a log after those known. It is asked several times for each task, so below an open directory.
+func (x *actionIndex) another() bool {
+	if x.names < 0 {
+		fd, err := unix.Open(filepath.Join(x.dir, "log"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return unix.Access(filepath.Join(x.dir, "log", x.after), unix.F_OK) == nil
+		}
+		x.names = fd
+	}
+	var st unix.Stat_t
+	return unix.Fstatat(x.names, x.after, &st, 0) == nil
 }
 
 // refresh reads what was appended by others since. A new writer's number is always the one after the greatest, so one look
 // for that name finds out whether there is another log.
 func (x *actionIndex) refresh() error {
-	for {
-		var st unix.Stat_t
-		if unix.Stat(x.after, &st) != nil {
-			break
-		}
+	for x.another() {
 		if _, err := x.add(x.last + 1); err != nil {
 			return err
 		}
@@ -383,6 +393,10 @@ func (x *actionIndex) close() error {
 	defer x.mu.Unlock()
 	x.save()
 	var errs []error
+	if x.names >= 0 {
+		errs = append(errs, unix.Close(x.names))
+		x.names = -1
+	}
 	for _, l := range x.logs {
 		if l.table != nil {
 			errs = append(errs, l.table.close())
