@@ -2,10 +2,8 @@ package journal
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -71,9 +69,7 @@ func leaveCheckpoint(root string, end int64, least int) {
 func (v *View) understand(log *io.SectionReader) bool {
 	tail, err := recordlog.Scan(log, v.end, func(_ int64, _ int, payload []byte) error {
 		var r Record
-		d := json.NewDecoder(bytes.NewReader(payload))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&r); err != nil {
+		if err := r.decode(payload, true); err != nil {
 			return err
 		}
 		if !known[r.Kind] || !knownWords[r.Word] {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -198,7 +197,7 @@ func scan(f io.ReaderAt, from int64, do func(*Record) error) (end int64, damage 
 	lost := 0
 	tail, err := recordlog.Scan(f, from, func(_ int64, _ int, payload []byte) error {
 		var r Record
-		if json.Unmarshal(payload, &r) != nil {
+		if r.decode(payload, false) != nil {
 			lost++
 			return nil
 		}

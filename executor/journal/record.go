@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -101,6 +102,53 @@ func (r *Record) encodeFast() ([]byte, bool) {
 	l.TrueIf("complete", r.Complete)
 	l.Close()
 	return l.Bytes()
+}
+
+// decodeFast reads a record that encodeFast spelled; false for any other, and then r means nothing. Where it is true, encoding/json reads
+// the same, and there is no field that this version does not know.
+func (r *Record) decodeFast(b []byte) bool {
+	d := jsonline.Read(b)
+	d.Object(func(name string) {
+		switch name {
+		case "kind":
+			r.Kind = d.String()
+		case "time":
+			d.Time(&r.Time)
+		case "build":
+			r.Build = d.String()
+		case "address":
+			d.Text(&r.Address)
+		case "key":
+			d.Text(&r.Key)
+		case "ordinal":
+			r.Ordinal = int(d.Int())
+		case "outcome":
+			r.Outcome = d.String()
+		case "message":
+			r.Message = d.String()
+		case "reason":
+			r.Reason = d.String()
+		case "cause":
+			d.Text(&r.Cause)
+		default:
+			d.Refuse(true)
+		}
+	})
+	return d.Whole()
+}
+
+// decode reads a record. strict wants no field that this version does not know.
+func (r *Record) decode(b []byte, strict bool) error {
+	if r.decodeFast(b) {
+		return nil
+	}
+	*r = Record{}
+	if !strict {
+		return json.Unmarshal(b, r)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(r)
 }
 
 // Node is what a retry discards, or an undo brings back, at one address.
