@@ -21,7 +21,7 @@ func ordering(t testing.TB, n int, needs func(i int) []int, took map[string]time
 		inst := &lang.Instance{Settings: &lang.Settings{}, Address: lang.Address{Task: task.Name}}
 		for _, on := range needs(i) {
 			task.Refs = append(task.Refs, lang.Ref{Task: nameOf(on), Kind: lang.DataRef, How: "refers to"})
-			inst.Needs = append(inst.Needs, lang.Need{On: lang.Address{Task: nameOf(on)}, Kind: lang.DataRef})
+			inst.Needs = append(inst.Needs, lang.Need{On: &lang.Address{Task: nameOf(on)}, Kind: lang.DataRef})
 		}
 		task.Instances = []*lang.Instance{inst}
 		c.Tasks[i] = task

@@ -67,7 +67,7 @@ func (a *Action) orderInflows(inst *lang.Instance) {
 	}
 	mounted := map[lang.Address]bool{}
 	for _, n := range inst.Needs {
-		mounted[n.On] = n.All
+		mounted[*n.On] = n.All
 	}
 	slices.SortStableFunc(rest, func(x, y Inflow) int {
 		return cmp.Or(

@@ -20,7 +20,7 @@ func layered(n int) *lang.Campaign {
 			if up := (i/width-1)*width + (i*7+k*31)%width; up >= 0 {
 				on := c.Tasks[up].Name
 				t.Refs = append(t.Refs, lang.Ref{Task: on, Kind: lang.DataRef, How: "refers to"})
-				inst.Needs = append(inst.Needs, lang.Need{On: lang.Address{Task: on}, Kind: lang.DataRef})
+				inst.Needs = append(inst.Needs, lang.Need{On: &lang.Address{Task: on}, Kind: lang.DataRef})
 			}
 		}
 		t.Instances = []*lang.Instance{inst}

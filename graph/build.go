@@ -111,7 +111,7 @@ func (g *Graph) nodeEdges(edges []Edge, id NodeID, refs *refIndex) []Edge {
 	for i := range needs {
 		need := &needs[i]
 		e := Edge{From: id, Kind: edgeKind(need.Kind), Tolerate: need.Tolerate, All: need.All, Ref: refs.find(need)}
-		edges = g.edgesTo(edges, e, need.On)
+		edges = g.edgesTo(edges, e, *need.On)
 	}
 	return edges
 }

@@ -39,7 +39,7 @@ func (b *camp) keyed(name string, keys []string, needs ...string) *camp {
 		inst := &lang.Instance{Settings: &lang.Settings{}, Task: t, Address: lang.Address{Task: name, Key: key}}
 		for i, ref := range t.Refs {
 			for _, on := range b.addresses(ref.Task) {
-				inst.Needs = append(inst.Needs, lang.Need{On: on, Kind: ref.Kind, Tolerate: ref.Tolerate, All: needs[i][0] == '!'})
+				inst.Needs = append(inst.Needs, lang.Need{On: &on, Kind: ref.Kind, Tolerate: ref.Tolerate, All: needs[i][0] == '!'})
 			}
 		}
 		t.Instances = append(t.Instances, inst)
@@ -159,7 +159,7 @@ func TestSeriesIsAChainInOneTask(t *testing.T) {
 	for i := range 3 {
 		inst := &lang.Instance{Settings: &lang.Settings{}, Task: task, Address: lang.Address{Task: "s", Loop: i, Looped: true}}
 		if i > 0 {
-			inst.Needs = []lang.Need{{On: lang.Address{Task: "s", Loop: i - 1, Looped: true}, Kind: lang.DataRef}}
+			inst.Needs = []lang.Need{{On: &lang.Address{Task: "s", Loop: i - 1, Looped: true}, Kind: lang.DataRef}}
 		}
 		task.Instances = append(task.Instances, inst)
 	}
@@ -185,7 +185,7 @@ func TestAPathBetweenManyEndsLooksAtEachEdgeOnce(t *testing.T) {
 	for i, task := range c.Tasks {
 		task.Refs, task.Instances[0].Needs = nil, nil
 		if i > 0 {
-			task.Instances[0].Needs = []lang.Need{{On: lang.Address{Task: c.Tasks[i-1].Name}, Kind: lang.DataRef}}
+			task.Instances[0].Needs = []lang.Need{{On: &lang.Address{Task: c.Tasks[i-1].Name}, Kind: lang.DataRef}}
 		}
 	}
 	g, _ := Build(c)

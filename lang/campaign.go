@@ -241,7 +241,7 @@ type Expand struct {
 }
 
 // RefKind says what a reference means for the graph.
-type RefKind int
+type RefKind uint8
 
 // The kinds of reference.
 const (
@@ -261,7 +261,7 @@ type Ref struct {
 
 // Need is a dependency of one instance on another instance.
 type Need struct {
-	On       Address
+	On       *Address // that of the other instance, shared with it
 	Kind     RefKind
 	Tolerate bool
 	All      bool // named in depends_on: all its outputs are mounted and hashed

@@ -63,7 +63,7 @@ func (e *expander) source() (succeeded, ok bool) {
 			continue
 		}
 		ok = true
-		res, found := e.r.values.results.Result(n.On)
+		res, found := e.r.values.results.Result(*n.On)
 		if !found || !res.OK {
 			return false, true
 		}
@@ -187,7 +187,7 @@ func (e *expander) instances(key string, item cty.Value) []*Instance {
 		if late.prev != nil {
 			late.prev = made[cell.late.prev]
 			i.start([]Address{late.prev.Address}, i.Workspace.Prefer)
-			i.Needs = append(append([]Need(nil), i.Needs[:len(i.Needs)-1]...), Need{On: late.prev.Address, Kind: DataRef, All: true})
+			i.Needs = append(append([]Need(nil), i.Needs[:len(i.Needs)-1]...), Need{On: &late.prev.Address, Kind: DataRef, All: true})
 		}
 		i.late = &late
 		made[cell] = &i

@@ -70,8 +70,8 @@ func (r *renderer) candidates() []Flow {
 		if n.Kind != DataRef {
 			continue
 		}
-		for _, i := range r.concrete(n.On) {
-			list = r.appendFlows(list, i, n.All, inherited[n.On])
+		for _, i := range r.concrete(*n.On) {
+			list = r.appendFlows(list, i, n.All, inherited[*n.On])
 		}
 	}
 	return r.appendReferences(list)

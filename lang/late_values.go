@@ -29,7 +29,7 @@ type needIndex struct {
 func (v *lateValues) needs(a Address) bool {
 	if v.index == nil && len(v.inst.Needs) <= few {
 		for i := range v.inst.Needs {
-			if v.inst.Needs[i].On == a {
+			if *v.inst.Needs[i].On == a {
 				return true
 			}
 		}
@@ -44,7 +44,7 @@ func (v *lateValues) indexed() *needIndex {
 	}
 	x := &needIndex{needed: make(map[Address]bool, len(v.inst.Needs)), count: map[string]int{}, keys: map[string]map[string]bool{}}
 	for i := range v.inst.Needs {
-		on := v.inst.Needs[i].On
+		on := *v.inst.Needs[i].On
 		x.needed[on] = true
 		x.count[on.Task]++
 		if x.keys[on.Task] == nil {

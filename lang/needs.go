@@ -32,7 +32,7 @@ func (l *loader) withPrevious(i *Instance, needs []Need) []Need {
 	if i.late.prev == nil {
 		return needs
 	}
-	return append(slices.Clone(needs), Need{On: i.late.prev.Address, Kind: DataRef, All: true})
+	return append(slices.Clone(needs), Need{On: &i.late.prev.Address, Kind: DataRef, All: true})
 }
 
 // linkWorkspace resolves which instances' trees the workspace starts from.
@@ -90,7 +90,7 @@ func (l *loader) needs(d *taskDef, i *Instance) []Need {
 		for _, t := range l.chosen(one, i) {
 			k, added := met.add(t)
 			if added {
-				needs = append(needs, Need{On: t.Address, Kind: one.kind})
+				needs = append(needs, Need{On: &t.Address, Kind: one.kind})
 				tolerated = append(tolerated, one.tolerate && one.kind == OrderRef)
 			}
 			n := &needs[k]

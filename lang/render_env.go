@@ -134,7 +134,7 @@ func (r *renderer) absent() {
 		if !n.Tolerate || n.Kind != DataRef {
 			continue
 		}
-		for _, a := range r.addresses(n.On) {
+		for _, a := range r.addresses(*n.On) {
 			if res, ok := r.values.results.Result(a); !ok || !res.OK && !leftSomething(res) {
 				r.out.Absent = append(r.out.Absent, a)
 			}

@@ -247,7 +247,7 @@ func (r *testRunner) state(i *Instance) string {
 	r.states[i.Address] = statusSkipped // a cycle needs itself, and never runs
 	s := statusOK
 	for _, n := range i.Needs {
-		if n.Kind != OrderRef && !n.Tolerate && !r.succeeded(n.On) {
+		if n.Kind != OrderRef && !n.Tolerate && !r.succeeded(*n.On) {
 			s = statusSkipped
 		}
 	}

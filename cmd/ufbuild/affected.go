@@ -314,7 +314,7 @@ func (c *comparison) needs(now, then *lang.Instance) []string {
 		if n.Kind != lang.DataRef {
 			continue
 		}
-		on := n.On
+		on := *n.On
 		if was, ok := c.was[on]; ok {
 			on = was
 		}

@@ -18,7 +18,7 @@ func chain() *graph.Graph {
 		inst := &lang.Instance{Settings: &lang.Settings{}, Task: t, Address: lang.Address{Task: name}}
 		for _, n := range needs {
 			t.Refs = append(t.Refs, lang.Ref{Task: n, Kind: lang.DataRef})
-			inst.Needs = append(inst.Needs, lang.Need{On: lang.Address{Task: n}, Kind: lang.DataRef})
+			inst.Needs = append(inst.Needs, lang.Need{On: &lang.Address{Task: n}, Kind: lang.DataRef})
 		}
 		t.Instances = []*lang.Instance{inst}
 		c.Tasks = append(c.Tasks, t)
