@@ -117,7 +117,6 @@ func (c *checkpoint) fill(v *View) error {
 	c.built, c.closes, c.decisions = d.region(), d.region(), d.region()
 	n := d.count()
 	v.grow(n)
-	v.histories = make([]history, 0, n)
 	for range n {
 		c.fillAddress(v, &d)
 	}

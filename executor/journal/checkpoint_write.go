@@ -194,6 +194,9 @@ func byAddress(a, b lang.Address) int {
 	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Matrix, b.Matrix), cmp.Compare(a.Loop, b.Loop))
 }
 
+// bytesByAddress is about what the part of what counts has of an address.
+const bytesByAddress = 160
+
 // saveAddresses writes what counts of each address, and its attempts as a part of their own.
 func (v *View) saveAddresses(s *saver, e *encoder) {
 	all := slices.AppendSeq(make([]lang.Address, 0, len(v.at)+len(v.Skipped)), maps.Keys(v.at))
@@ -204,6 +207,7 @@ func (v *View) saveAddresses(s *saver, e *encoder) {
 	}
 	slices.SortFunc(all, byAddress)
 	e.number(len(all))
+	e.b = slices.Grow(e.b, len(all)*bytesByAddress)
 	for _, a := range all {
 		v.saveAddress(s, e, a)
 	}

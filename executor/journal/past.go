@@ -18,8 +18,8 @@ type past struct {
 	concerned map[string][]lang.Address // of a decision, by its ID
 	decided   bool                      // decisions are whole
 
-	histories []history // by row of the address
-	attempts  []pastAttempt
+	histories blocks[history] // by row of the address
+	attempts  blocks[pastAttempt]
 }
 
 // history is the attempts of one address.
@@ -45,8 +45,8 @@ func (p *past) knows(h *history, at Attempt) bool {
 	if h.seen != nil {
 		return h.seen[at]
 	}
-	for i := h.newest; i > 0; i = p.attempts[i-1].before {
-		if p.attempts[i-1].Attempt == at {
+	for i := h.newest; i > 0; i = p.attempts.at(int(i - 1)).before {
+		if p.attempts.at(int(i-1)).Attempt == at {
 			return true
 		}
 	}
@@ -55,15 +55,15 @@ func (p *past) knows(h *history, at Attempt) bool {
 
 // add adds an attempt to those of h, behind the others.
 func (p *past) add(h *history, at Attempt) {
-	p.attempts = append(p.attempts, pastAttempt{at, h.newest})
-	h.newest, h.count = int32(len(p.attempts)), h.count+1
+	*p.attempts.add() = pastAttempt{at, h.newest}
+	h.newest, h.count = int32(p.attempts.n), h.count+1
 	switch {
 	case h.seen != nil:
 		h.seen[at] = true
 	case h.count > manyAttempts:
 		h.seen = make(map[Attempt]bool, 2*manyAttempts)
-		for i := h.newest; i > 0; i = p.attempts[i-1].before {
-			h.seen[p.attempts[i-1].Attempt] = true
+		for i := h.newest; i > 0; i = p.attempts.at(int(i - 1)).before {
+			h.seen[p.attempts.at(int(i-1)).Attempt] = true
 		}
 	}
 }
@@ -74,22 +74,22 @@ func (p *past) list(h *history) []Attempt {
 		return nil
 	}
 	out := make([]Attempt, h.count)
-	for i, k := h.newest, len(out)-1; i > 0; i, k = p.attempts[i-1].before, k-1 {
-		out[k] = p.attempts[i-1].Attempt
+	for i, k := h.newest, len(out)-1; i > 0; i, k = p.attempts.at(int(i-1)).before, k-1 {
+		out[k] = p.attempts.at(int(i - 1)).Attempt
 	}
 	return out
 }
 
-// historyOf returns the attempts of an address; nil for one of which the journal says nothing. It is good until the next row is made.
+// historyOf returns the attempts of an address; nil for one of which the journal says nothing.
 func (v *View) historyOf(a lang.Address) *history {
 	i, ok := v.at[a]
 	if !ok {
 		return nil
 	}
-	if missing := len(v.all) - len(v.histories); missing > 0 {
-		v.histories = append(v.histories, make([]history, missing)...)
+	for v.histories.n <= int(i) {
+		v.histories.add()
 	}
-	return &v.histories[i]
+	return v.histories.at(int(i))
 }
 
 func newPast() past {
@@ -171,14 +171,13 @@ func (v *View) try(need func(*View) error) error {
 	if err != nil {
 		return err
 	}
-	histories := make([]history, len(v.all)) // in the order of our own rows
-	for a, i := range v.at {
-		if h := whole.historyOf(a); h != nil {
-			histories[i] = *h
+	theirs := whole.histories
+	v.past, v.histories = whole.past, blocks[history]{}
+	for a := range v.at {
+		if i, ok := whole.at[a]; ok && int(i) < theirs.n {
+			*v.historyOf(a) = *theirs.at(int(i)) // in the order of our own rows
 		}
 	}
-	v.past = whole.past
-	v.histories = histories
 	return nil
 }
 

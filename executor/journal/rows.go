@@ -12,7 +12,7 @@ import (
 // are flat, and texts are numbers, since names of builds and reasons repeat.
 type rows struct {
 	at    map[lang.Address]int32 // into all
-	all   []row
+	all   blocks[row]
 	texts []string // by number; the first is ""
 	known map[string]uint32
 	zones []*time.Location
@@ -34,33 +34,51 @@ type mark struct {
 	build, text, outcome uint32
 }
 
+// blocks is a list whose elements stay where they are as it grows.
+type blocks[T any] struct {
+	of []*[blockSize]T
+	n  int
+}
+
+const blockSize = 128
+
+func (b *blocks[T]) at(i int) *T { return &b.of[i/blockSize][i%blockSize] }
+
+// add adds a zero.
+func (b *blocks[T]) add() *T {
+	if b.n%blockSize == 0 {
+		b.of = append(b.of, new([blockSize]T))
+	}
+	b.n++
+	return b.at(b.n - 1)
+}
+
 func newRows() rows {
 	return rows{at: map[lang.Address]int32{}, texts: []string{""}, known: map[string]uint32{"": 0}}
 }
 
 // grow makes room for as many addresses.
 func (t *rows) grow(n int) {
-	if len(t.all) == 0 {
-		t.at, t.all = make(map[lang.Address]int32, n), make([]row, 0, n)
+	if len(t.at) == 0 {
+		t.at = make(map[lang.Address]int32, n)
 	}
 }
 
-// find returns the row of an address; nil when there is none. It is good until the next row is made.
+// find returns the row of an address; nil when there is none.
 func (t *rows) find(a lang.Address) *row {
 	if i, ok := t.at[a]; ok {
-		return &t.all[i]
+		return t.all.at(int(i))
 	}
 	return nil
 }
 
-// row returns the row of an address, made if need be. It is good until the next one is made.
+// row returns the row of an address, made if need be.
 func (t *rows) row(a lang.Address) *row {
 	if r := t.find(a); r != nil {
 		return r
 	}
-	t.at[a] = int32(len(t.all))
-	t.all = append(t.all, row{})
-	return &t.all[len(t.all)-1]
+	t.at[a] = int32(t.all.n)
+	return t.all.add()
 }
 
 func (t *rows) number(text string) uint32 {
@@ -141,7 +159,7 @@ func (t *rows) EachLast() iter.Seq2[lang.Address, Selection] { return t.each(has
 func (t *rows) each(has uint8) iter.Seq2[lang.Address, Selection] {
 	return func(yield func(lang.Address, Selection) bool) {
 		for a, i := range t.at {
-			if r := &t.all[i]; r.has&has != 0 && !yield(a, t.selection(&r.last)) {
+			if r := t.all.at(int(i)); r.has&has != 0 && !yield(a, t.selection(&r.last)) {
 				return
 			}
 		}
