@@ -9,16 +9,18 @@ import (
 	"github.com/ufbuild/ufbuild/executor/event"
 )
 
-const (
-	// heapRoom is what is allocated before the collector looks again where little is held: a verb over a small campaign
-	// ends before its first look, and a build of one is not stopped for every few tasks.
-	heapRoom = 32 << 20
-	// looseShare is that room where much is held, in percent of what is held, for as long as somebody waits for an answer.
-	looseShare = 70
-	// denseShare is the same once tasks run, which may take hours, and the processor is theirs.
-	denseShare = 40
-	// sparseShare bounds the percentage: of next to nothing it would be without end.
-	sparseShare = 800
+// smallHeap is never worth a look of the collector: a verb over a small campaign ends before the first.
+const smallHeap = 28 << 20
+
+// leeway is what may be allocated before the collector looks again.
+type leeway struct {
+	bytes uint64 // where the heap is small no more
+	share int    // where much is held, in percent of it: whatever a campaign takes, the collector has the same part of the processor
+}
+
+var (
+	loose = leeway{16 << 20, 70} // as long as somebody waits for an answer
+	dense = leeway{12 << 20, 40} // once tasks run, which may take hours, and each of which leaves little to collect
 )
 
 // minHeap is the heap at which Go collects for the first time, for each hundred percent.
@@ -43,19 +45,23 @@ func tendHeap(gogc string) {
 		return
 	}
 	tended.Do(func() {
-		share := shareFor(0, looseShare)
+		share := loose.shareOf(0)
 		debug.SetGCPercent(share)
 		var m runtime.MemStats
+		n := 0
 		afterCollection(func() {
 			runtime.ReadMemStats(&m)
 			held := m.NextGC * 100 / uint64(100+share) // package runtime/metrics would tell, and costs each start
-			least := looseShare
+			r := loose
 			if tight.Load() {
-				least = denseShare
+				r = dense
 			}
-			if fit := shareFor(held, least); fit != share { // setting it stops the world
+			if fit := r.shareOf(held); fit != share { // setting it stops the world
 				share = fit
 				debug.SetGCPercent(share)
+			}
+			if n++; n&(n-1) == 0 { // what the program needs of itself changes less and less
+				dropProgram()
 			}
 		})
 	})
@@ -70,10 +76,12 @@ func afterCollection(do func()) {
 	}, struct{}{})
 }
 
-// shareFor is how much may be allocated before the next collection, in percent of what is held, to tens, and not less than least.
-func shareFor(held uint64, least int) int {
-	if held < minHeap {
-		return min(sparseShare, heapRoom*100/minHeap)
+// shareOf is the leeway in percent of what is held, to tens.
+func (l leeway) shareOf(held uint64) int {
+	held = max(held, minHeap)
+	room := l.bytes
+	if held < smallHeap {
+		room = max(room, smallHeap-held)
 	}
-	return max(least, min(sparseShare, int(heapRoom*100/held)/10*10))
+	return max(l.share, int(room*100/held)/10*10)
 }

@@ -9,11 +9,11 @@ import (
 
 func TestShareOfTheHeap(t *testing.T) {
 	for held, want := range map[uint64]int{
-		0: 800, 1 << 20: 800, 4 << 20: 800, 8 << 20: 400, 16 << 20: 200, 33 << 20: 90, 64 << 20: 50, 1 << 30: 40,
+		0: 600, 1 << 20: 600, 4 << 20: 600, 8 << 20: 250, 16 << 20: 70, 25 << 20: 40, 64 << 20: 40, 1 << 30: 40,
 	} {
-		require.Equal(t, want, shareFor(held, denseShare), held)
+		require.Equal(t, want, dense.shareOf(held), held)
 	}
-	require.Equal(t, 70, shareFor(1<<30, looseShare))
+	require.Equal(t, 70, loose.shareOf(1<<30))
 }
 
 // TestAfterEachCollection proves that the collector is followed for as long as the program lives.
