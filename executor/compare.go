@@ -64,7 +64,7 @@ func (d *Decider) comparedOutputs(c lang.Compare, deps *dependencies) []Compared
 	var found []Compared
 	for _, from := range c.On {
 		for _, at := range d.instancesBehind(from, deps) {
-			doc := d.comparedOutput(deps.results[at], at, c.Output)
+			doc := d.comparedOutput(deps.results.of(at), at, c.Output)
 			doc.From, doc.Lines = at, c.Lines
 			found = append(found, doc)
 		}
@@ -103,11 +103,12 @@ func (d *Decider) instancesBehind(from lang.Address, deps *dependencies) []lang.
 	if !ok || t.Expand == nil {
 		return []lang.Address{from}
 	}
-	if l := deps.results[from]; !l.ok || l.until != nil {
+	if l := deps.results.of(from); !l.ok || l.until != nil {
 		return []lang.Address{from}
 	}
 	var all []lang.Address
-	for a := range deps.results {
+	for i := range deps.results.list {
+		a := deps.results.list[i].address
 		if a.Task == from.Task && a != from {
 			all = append(all, a)
 		}

@@ -284,7 +284,10 @@ func (e *evolution) task() {
 	a := &Action{Outputs: []OutputSpec{{Name: "t", Tree: []string{"**"}}}}
 	var given map[string]node
 	var parents []snapshot
-	deps := &dependencies{cas: e.cas, results: e.results}
+	deps := &dependencies{cas: e.cas}
+	for a, l := range e.results {
+		deps.results.set(a, l)
+	}
 	for range min(r.IntN(4), len(e.tasks)) {
 		p := e.tasks[len(e.tasks)-1-r.IntN(min(5, len(e.tasks)))]
 		if slices.ContainsFunc(a.Inflows, func(in Inflow) bool { return in.From == p }) {

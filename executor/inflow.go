@@ -13,6 +13,7 @@ import (
 
 // addInflows looks up the outputs and references whose bytes flow in.
 func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, deps *dependencies) error {
+	a.Inflows = slices.Grow(a.Inflows, len(r.Flows))
 	for _, f := range r.Flows {
 		if f.Reference != "" {
 			in, err := d.pinnedInflow(f)
@@ -23,7 +24,7 @@ func (d *Decider) addInflows(a *Action, inst *lang.Instance, r *lang.Rendered, d
 			continue
 		}
 		in := Inflow{From: f.From, Output: f.Output, Mount: f.Mount, Inherit: f.Inherit, Absent: true}
-		if o := outputNamed(deps.results[f.From].outputs, f.Output); o.Exists {
+		if o := outputNamed(deps.results.of(f.From).outputs, f.Output); o.Exists {
 			in.Absent, in.Tree, in.Digest, in.Mode, in.Exec = false, o.Tree, o.Digest, o.Mode, o.Mode&0o100 != 0
 			var err error
 			if in.Content, err = contentOf(deps.cas, o); err != nil {

@@ -2,10 +2,10 @@ package executor
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -18,7 +18,8 @@ const manifestHeader = "ufbuild manifest 1"
 // outputs. Every value is quoted or indented, so no value can be taken for another line: two actions
 // have the same text only if they are the same.
 func (a *Action) Manifest() []byte {
-	m := &manifestWriter{}
+	var room [manifestRoom]byte // a manifest is kept for as long as its attempt runs, so it gets what it takes
+	m := &manifestWriter{buf: room[:0]}
 	m.line(manifestHeader)
 	m.line("kind " + a.Kind.String())
 	a.writeWhat(m)
@@ -27,8 +28,11 @@ func (a *Action) Manifest() []byte {
 		m.output(o)
 	}
 	a.writeRest(m)
-	return m.buf.Bytes()
+	return bytes.Clone(m.buf)
 }
+
+// manifestRoom is what most manifests of commands fit into.
+const manifestRoom = 2 << 10
 
 func (a *Action) writeWhat(m *manifestWriter) {
 	if a.Kind == lang.Prompt {
@@ -41,13 +45,16 @@ func (a *Action) writeWhat(m *manifestWriter) {
 		m.block("prompt", a.Prompt.Canonical)
 	}
 	for _, arg := range a.Argv {
-		m.line("argument " + strconv.Quote(arg.Canonical))
+		m.quote("argument ", arg.Canonical)
+		m.end()
 	}
 	if a.Vars != "" {
 		m.quoted("vars", a.Vars)
 	}
 	for _, e := range a.Env {
-		m.line("env " + strconv.Quote(e.Name) + " " + strconv.Quote(e.Value.Canonical))
+		m.quote("env ", e.Name)
+		m.quote(" ", e.Value.Canonical)
+		m.end()
 	}
 }
 
@@ -80,22 +87,44 @@ func (a *Action) writeRest(m *manifestWriter) {
 }
 
 // manifestWriter spells the lines of a manifest.
-type manifestWriter struct{ buf bytes.Buffer }
+type manifestWriter struct{ buf []byte }
 
 func (m *manifestWriter) line(s string) {
-	m.buf.WriteString(s)
-	m.buf.WriteByte('\n')
+	m.text(s)
+	m.end()
 }
+
+// text and its siblings write parts of a line.
+func (m *manifestWriter) text(s string) { m.buf = append(m.buf, s...) }
+
+func (m *manifestWriter) quote(before, s string) {
+	m.text(before)
+	m.buf = strconv.AppendQuote(m.buf, s)
+}
+
+func (m *manifestWriter) digest(before string, d digest.Digest) {
+	m.text(before)
+	if d.IsZero() {
+		m.text(d.String())
+	}
+	m.buf = d.Append(m.buf)
+}
+
+func (m *manifestWriter) end() { m.buf = append(m.buf, '\n') }
 
 func (m *manifestWriter) quoted(name, value string) {
 	if value != "" {
-		m.line(name + " " + strconv.Quote(value))
+		m.text(name)
+		m.quote(" ", value)
+		m.end()
 	}
 }
 
 func (m *manifestWriter) list(name string, values []string) {
 	for _, v := range values {
-		m.line(name + " " + strconv.Quote(v))
+		m.text(name)
+		m.quote(" ", v)
+		m.end()
 	}
 }
 
@@ -106,19 +135,23 @@ const blockIndent = "  | "
 func (m *manifestWriter) block(name, text string) {
 	m.line(name)
 	for piece := range strings.SplitSeq(text, "\n") {
-		m.line(blockIndent + piece)
+		m.text(blockIndent)
+		m.line(piece)
 	}
 }
 
 func (m *manifestWriter) source(f source.File) {
+	m.quote("input ", f.Path)
 	switch {
 	case f.Target != "":
-		m.line("input " + strconv.Quote(f.Path) + " -> " + strconv.Quote(f.Target))
+		m.quote(" -> ", f.Target)
 	case f.Exec():
-		m.line("input " + strconv.Quote(f.Path) + " " + f.Digest.String() + " exec")
+		m.digest(" ", f.Digest)
+		m.text(" exec")
 	default:
-		m.line("input " + strconv.Quote(f.Path) + " " + f.Digest.String())
+		m.digest(" ", f.Digest)
 	}
+	m.end()
 }
 
 // writeInflows lists what flows in, in an order that has nothing to do with names or with where blocks
@@ -128,35 +161,41 @@ func (a *Action) writeInflows(m *manifestWriter) {
 		if f.Inherit && f.Mount == "" {
 			continue // what all inherited trees come to is one line of its own
 		}
-		m.line(fmt.Sprintf("in%d %s", i+1, f.words()))
+		m.text("in")
+		m.buf = strconv.AppendInt(m.buf, int64(i+1), 10)
+		m.text(" ")
+		m.inflow(&f)
+		m.end()
 	}
 	if !a.Start.IsZero() {
 		m.line("start " + a.Start.String())
 	}
 }
 
-func (f *Inflow) words() string {
+func (m *manifestWriter) inflow(f *Inflow) {
 	switch {
 	case f.Absent && f.Output == "":
-		return "directory" // of a dependency; its outputs are inflows of their own
+		m.text("directory") // of a dependency; its outputs are inflows of their own
 	case f.Absent:
-		return "absent"
+		m.text("absent")
 	case f.Tree:
-		return "tree " + f.Content.String()
+		m.digest("tree ", f.Content)
 	case f.Exec:
-		return "exec " + f.Digest.String()
+		m.digest("exec ", f.Digest)
+	default:
+		m.digest("file ", f.Digest)
 	}
-	return "file " + f.Digest.String()
 }
 
 func (m *manifestWriter) output(o OutputSpec) {
-	s := "output " + strconv.Quote(o.Name)
+	m.quote("output ", o.Name)
 	if o.Path != "" {
-		m.line(s + " path " + strconv.Quote(o.Path))
+		m.quote(" path ", o.Path)
+		m.end()
 		return
 	}
 	for _, g := range o.Tree {
-		s += " tree " + strconv.Quote(g)
+		m.quote(" tree ", g)
 	}
-	m.line(s)
+	m.end()
 }

@@ -30,7 +30,7 @@ func (a *Action) addStart(inst *lang.Instance, deps *dependencies) error {
 		if err != nil {
 			return err
 		}
-		bases = append(bases, base{from: in.From, tree: t, own: !deps.results[in.From].inherited})
+		bases = append(bases, base{from: in.From, tree: t, own: !deps.results.of(in.From).inherited})
 	}
 	if len(bases) == 0 {
 		return nil

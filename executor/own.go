@@ -97,7 +97,7 @@ func FormerOwn(v *journal.View, own map[string]bool, files *source.Files) (forme
 func sourceLine(f source.File) string {
 	var m manifestWriter
 	m.source(f)
-	return m.buf.String()
+	return string(m.buf)
 }
 
 // withoutFormer looks again for a stale node, without files that were not in its snapshot only because the campaign named them: a

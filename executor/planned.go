@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/ufbuild/ufbuild/executor/source"
@@ -24,10 +25,10 @@ func (d *Decider) Planned(inst *lang.Instance, words []string) Planned {
 	for _, w := range words {
 		a.Argv = append(a.Argv, lang.Text{Real: w, Canonical: w})
 	}
-	deps := dependencies{results: map[lang.Address]left{}}
+	var deps dependencies
 	for _, from := range inst.Workspace.Inherit {
 		trees := d.plannedTrees(from)
-		deps.results[from] = left{trees: trees}
+		deps.results.set(from, left{trees: trees})
 		for name := range trees {
 			a.Inflows = append(a.Inflows, Inflow{From: from, Output: name, Inherit: true})
 		}
@@ -88,12 +89,11 @@ func (d *Decider) ownChanges(inst *lang.Instance, old []byte) []Change {
 	if p.Err != nil {
 		return nil // the decision will say so
 	}
-	m := &manifestWriter{}
-	m.buf.Write(p.Manifest)
+	m := &manifestWriter{buf: bytes.Clone(p.Manifest)}
 	for _, f := range p.Sources {
 		m.source(f)
 	}
-	was, is := ownLines(old), ownLines(m.buf.Bytes())
+	was, is := ownLines(old), ownLines(m.buf)
 	known := !slices.ContainsFunc(inst.Workspace.Inherit, func(a lang.Address) bool { // which trees decide about files
 		_, ok := d.Campaign.Instance(a)
 		return !ok

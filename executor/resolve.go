@@ -69,19 +69,75 @@ func inOrder(specs []OutputSpec, captured []cache.Output) []cache.Output {
 	return out
 }
 
+// lefts is what nodes left, by their addresses. It is looked through while it is short, as it is for most nodes: a table of so few
+// takes several times their room.
+type lefts struct {
+	list  []leftAt
+	table map[lang.Address]int // into list, once that is long
+}
+
+type leftAt struct {
+	address lang.Address
+	left
+}
+
+// shortLefts is how long a list is looked through.
+const shortLefts = 16
+
+// of returns what the node at an address left; nothing, and not done, when it is not among them.
+func (l *lefts) of(a lang.Address) left {
+	if i := l.find(a); i >= 0 {
+		return l.list[i].left
+	}
+	return left{}
+}
+
+func (l *lefts) find(a lang.Address) int {
+	if l.table != nil {
+		if i, ok := l.table[a]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range l.list {
+		if l.list[i].address == a {
+			return i
+		}
+	}
+	return -1
+}
+
+// set adds what a node left, or replaces it.
+func (l *lefts) set(a lang.Address, is left) {
+	if i := l.find(a); i >= 0 {
+		l.list[i].left = is
+		return
+	}
+	l.list = append(l.list, leftAt{a, is})
+	switch n := len(l.list); {
+	case l.table != nil:
+		l.table[a] = n - 1
+	case n > shortLefts:
+		l.table = make(map[lang.Address]int, 2*n)
+		for i := range l.list {
+			l.table[l.list[i].address] = i
+		}
+	}
+}
+
 // dependencies answers lang's questions about the dependencies of one node. It is a snapshot: nothing in
 // it changes while a worker reads it.
 type dependencies struct {
 	cas     cache.CAS
-	results map[lang.Address]left
+	results lefts
 	doubted bool  // a reader of the node met damaged bytes: all that it stored is read
 	damage  error // met while a reader's texts were rendered; only the worker that renders them sets it
 }
 
 // Result implements lang.Results.
 func (d *dependencies) Result(a lang.Address) (lang.Result, bool) {
-	l, ok := d.results[a]
-	if !ok || !l.done {
+	l := d.results.of(a)
+	if !l.done {
 		return lang.Result{}, false
 	}
 	r := lang.Result{OK: l.ok, Status: l.status, Outputs: make(map[string]lang.OutputResult, len(l.outputs))}
@@ -267,25 +323,38 @@ const notInNames = "\n*|&;<>$`␟"
 // addNamed adds files below the root that the argv names: scripts and agent programs are inputs
 // without being declared.
 func (d *Decider) addNamed(found map[string]source.File, a *Action) error {
-	words := append([]string(nil), a.Agent.Command...)
-	for _, t := range a.Argv {
-		words = append(words, t.Canonical)
-	}
-	for _, w := range words {
-		p := path.Clean(w)
-		if w == "" || len(w) > 4096 || cache.CleanPath(p) != nil || strings.ContainsAny(w, notInNames) {
-			continue
-		}
-		if _, ok := found[p]; ok || !d.Sources.IsRegular(p) {
-			continue
-		}
-		f, err := d.Sources.File(p)
-		if err != nil {
+	for _, w := range a.Agent.Command {
+		if err := d.addWord(found, w); err != nil {
 			return err
 		}
-		found[p] = f
+	}
+	for i := range a.Argv {
+		if err := d.addWord(found, a.Argv[i].Canonical); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// longestPath is that of the kernel.
+const longestPath = 4096
+
+func (d *Decider) addWord(found map[string]source.File, w string) error {
+	if w == "" || len(w) > longestPath || strings.ContainsAny(w, notInNames) {
+		return nil
+	}
+	p := path.Clean(w)
+	if cache.CleanPath(p) != nil {
+		return nil
+	}
+	if _, ok := found[p]; ok || !d.Sources.IsRegular(p) {
+		return nil
+	}
+	f, err := d.Sources.File(p)
+	if err == nil {
+		found[p] = f
+	}
+	return err
 }
 
 // dropInherited leaves out files that an inherited tree decides about: what a task deleted must not
@@ -295,7 +364,7 @@ func dropInherited(found map[string]source.File, a *Action, deps *dependencies) 
 		if !in.Inherit {
 			continue
 		}
-		globs := deps.results[in.From].trees[in.Output]
+		globs := deps.results.of(in.From).trees[in.Output]
 		for p := range found {
 			if matchesAny(globs, p) {
 				delete(found, p)

@@ -324,13 +324,14 @@ func (s *scheduler) unknownCause(id graph.NodeID) (cause lang.Address, through *
 // dependenciesOf snapshots what the dependencies of a node left.
 func (s *scheduler) dependenciesOf(id graph.NodeID) *dependencies {
 	edges := s.graph.Deps(id)
-	deps := &dependencies{cas: s.b.Store, results: make(map[lang.Address]left, len(edges)), doubted: s.nodes[id].doubted}
+	deps := &dependencies{cas: s.b.Store, doubted: s.nodes[id].doubted}
+	deps.results.list = make([]leftAt, 0, len(edges))
 	for _, e := range edges {
 		dep := s.graph.Node(e.To)
-		deps.results[dep.Address] = s.nodes[e.To].left
+		deps.results.set(dep.Address, s.nodes[e.To].left)
 		if dep.Template { // a reader derives the instances again from what their list came from
 			for _, e := range s.graph.Deps(e.To) {
-				deps.results[s.graph.Node(e.To).Address] = s.nodes[e.To].left
+				deps.results.set(s.graph.Node(e.To).Address, s.nodes[e.To].left)
 			}
 		}
 	}
