@@ -1,11 +1,15 @@
 package effect
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/ufbuild/ufbuild/cache/effect/vfork"
+)
 
 // ForkExec is syscall.ForkExec.
 func ForkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	if err := Before(OpStart, path); err != nil {
 		return 0, err
 	}
-	return syscall.ForkExec(path, argv, attr)
+	return vfork.Start(path, argv, attr)
 }

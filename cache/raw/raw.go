@@ -287,3 +287,19 @@ func Unlocked(fd int, offset, length int64) (bool, error) {
 		}
 	}
 }
+
+// The limit of open files when the program began, before package syscall comes up, which raises it.
+var softLimit, hardLimit = limit()
+
+// FileLimit is how many files this process might open when it began, and how many it may let itself; 0 and 0 when the kernel does not say.
+func FileLimit() (soft, hard uint64) { return softLimit, hardLimit }
+
+const limitOfFiles = 7
+
+func limit() (soft, hard uint64) {
+	var both [2]uint64
+	if _, _, errno := rawSyscall6(sysLimit, 0, limitOfFiles, 0, uintptr(unsafe.Pointer(&both)), 0, 0); errno != 0 {
+		return 0, 0
+	}
+	return both[0], both[1]
+}

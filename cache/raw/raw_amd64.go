@@ -11,6 +11,7 @@ const (
 	sysList    = 217
 	sysOpenAt  = 257
 	sysStatAt  = 262
+	sysLimit   = 302
 
 	directory   = 0x10000
 	getTerminal = 0x5401

@@ -11,6 +11,7 @@ const (
 	sysRead    = 63
 	sysStatAt  = 79
 	sysStat    = 80
+	sysLimit   = 261
 
 	directory   = 0x4000
 	getTerminal = 0x5401

@@ -15,6 +15,7 @@ const (
 	sysList    = syscall.SYS_GETDENTS64
 	sysOpenAt  = syscall.SYS_OPENAT
 	sysStatAt  = syscall.SYS_NEWFSTATAT
+	sysLimit   = syscall.SYS_PRLIMIT64
 
 	directory   = syscall.O_DIRECTORY
 	getTerminal = syscall.TCGETS

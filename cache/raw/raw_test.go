@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // The layout of the kernel's answer is the one that package syscall knows; where it is not, this does not compile.
@@ -32,6 +33,8 @@ var (
 	_ [NotThere]byte                    = [syscall.ENOENT]byte{}
 	_ [interrupted]byte                 = [syscall.EINTR]byte{}
 	_ [invalid]byte                     = [syscall.EINVAL]byte{}
+	_ [sysLimit]byte                    = [unix.SYS_PRLIMIT64]byte{}
+	_ [limitOfFiles]byte                = [syscall.RLIMIT_NOFILE]byte{}
 	_ [unlocked]byte                    = [syscall.F_UNLCK]byte{}
 	_ [forWriting]byte                  = [syscall.F_WRLCK]byte{}
 )

@@ -67,7 +67,12 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	if err != nil {
 		return ending{}, idle(fmt.Errorf("write log: %w", err))
 	}
-	defer log.Close()
+	late := false // the program may still get it
+	defer func() {
+		if !late {
+			log.Close()
+		}
+	}()
 	if ctx.Err() != nil {
 		return ending{exit: -1, stoppedBy: executor.StoppedBy(ctx)}, nil
 	}
@@ -98,11 +103,13 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	limits := limitsOf(inv, path, dir)
 	p := newProcess(inv)
 	defer p.watch(ctx, inv)()
-	err = r.start(p, inv, path, dir, limits, stream)
-	if errors.Is(err, errHung) {
+	started, err := r.start(p, inv, path, dir, limits, stream)
+	if started != nil {
+		late = true
 		stream.finish()
 		end, err := notStarted(log, output, -1, fmt.Sprintf("program %s does not start: its file system does not answer", path))
 		end.stoppedBy, end.duration = p.ending(0).stoppedBy, time.Since(begin)
+		go r.endLate(p, started, log)
 		return end, err
 	}
 	if err != nil {
@@ -143,16 +150,13 @@ func notStarted(log *effect.File, output func([]byte), exit int, why string) (en
 	return ending{exit: exit, problems: []string{why}}, nil
 }
 
-// errHung says that a program was stopped before it had started, which its file system does not let it.
-var errHung = errors.New("the program does not start")
-
-// start spawns the program and makes it known. It closes what the program gets of s. The error is errHung when it was stopped and
-// still does not start; should it ever, it is killed.
-func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, limits *sandbox.Limits, s *stream) error {
+// start spawns the program and makes it known. It closes what the program gets of s. When the program was stopped and still does not start
+// the channel is not nil: it tells of the start, should it come to that.
+func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, limits *sandbox.Limits, s *stream) (late <-chan error, err error) {
 	stdin, err := r.stdin(inv.Stdin)
 	if err != nil {
 		s.started()
-		return err
+		return nil, err
 	}
 	env := inv.Env
 	if env == nil {
@@ -171,9 +175,9 @@ func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, l
 		var pid int
 		var err error
 		if limits.None() {
-			pid, err = r.starter.forkExec(path, inv.Argv, attr)
+			pid, err = r.starter.forkExec(path, inv.Argv, attr, inv.Paid)
 		} else {
-			pid, err = r.startLimited(limits, path, inv.Argv, attr)
+			pid, err = r.startLimited(limits, path, inv.Argv, attr, inv.Paid)
 		}
 		s.started()
 		if stdin != r.null {
@@ -187,18 +191,18 @@ func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, l
 	select {
 	case err = <-done:
 	case <-p.hung:
-		go r.endLate(p, done)
-		return errHung
+		return done, nil
 	}
 	if err != nil {
 		r.setRunning(p, false)
 	}
-	return err
+	return nil, err
 }
 
 // endLate waits for the start of a program that nobody waits for any more, which kills it, and buries what is left.
-func (r *Runner) endLate(p *process, done <-chan error) {
-	err := <-done
+func (r *Runner) endLate(p *process, started <-chan error, log *effect.File) {
+	err := <-started
+	log.Close()
 	if err == nil {
 		_ = awaitEnd(int(p.pid.Load()), p.handle) // what cannot be waited for is not there
 		p.end()
@@ -211,7 +215,7 @@ func (r *Runner) endLate(p *process, done <-chan error) {
 }
 
 // startLimited starts a program under limits and returns when they hold and it is executed.
-func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, attr *syscall.ProcAttr, paid bool) (int, error) {
 	s, err := limit(l, path, argv)
 	if err != nil {
 		return 0, err
@@ -221,7 +225,7 @@ func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, att
 	if l.NoNetwork {
 		apart(attr.Sys)
 	}
-	pid, err := r.starter.forkExec(itself, s.argv, attr)
+	pid, err := r.starter.forkExec(itself, s.argv, attr, paid)
 	if err != nil {
 		return 0, fmt.Errorf("make sandbox: %v", err) // the words of sandbox.StartFailure are about the task's program
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,15 +20,13 @@ import (
 // starter starts programs on threads of its own. The death signal of a child is tied to the thread that made it, so they
 // live until the runner is closed, and none has to wait blocked for the end of each program.
 type starter struct {
-	work chan func()
-	quit chan struct{}
+	work  chan func()
+	quit  chan struct{}
+	first sync.Once // starts the first thread
 }
 
-// newStarter starts the first thread.
 func newStarter() *starter {
-	s := &starter{work: make(chan func()), quit: make(chan struct{})}
-	go s.serve(func() {})
-	return s
+	return &starter{work: make(chan func()), quit: make(chan struct{})}
 }
 
 // close ends the threads, each when what it does is done. It is for once.
@@ -57,6 +56,7 @@ func (s *starter) run(do func()) {
 		defer close(done)
 		do()
 	}
+	s.first.Do(func() { go s.serve(func() {}) })
 	t := time.NewTimer(startPatience)
 	defer t.Stop()
 	select {
@@ -67,11 +67,21 @@ func (s *starter) run(do func()) {
 	<-done
 }
 
-// forkExec starts a program and returns its process id.
-func (s *starter) forkExec(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+// threadsStay says that a thread of this Go ends only with a goroutine that is bound to it: what it started is safe on any.
+// Of later releases nobody knows.
+var threadsStay = strings.HasPrefix(runtime.Version(), "go1.26")
+
+// forkExec starts a program and returns its process id. Its thread lives as long as the runner; for what costs money that does not
+// rest on what Go does with threads.
+func (s *starter) forkExec(path string, argv []string, attr *syscall.ProcAttr, paid bool) (pid int, err error) {
+	start := func() { pid, err = effect.ForkExec(path, argv, attr) }
 	wait := time.Millisecond
 	for try := 0; ; try++ {
-		s.run(func() { pid, err = effect.ForkExec(path, argv, attr) })
+		if paid || !threadsStay {
+			s.run(start)
+		} else {
+			start() // to hand it over and back takes as long as half of a start
+		}
 		if !errors.Is(err, syscall.ETXTBSY) || try == sandbox.BusyTries {
 			return pid, err
 		}
@@ -87,7 +97,7 @@ func awaitEnd(pid, handle int) error {
 		_, err := ended(pid, 0)
 		return err
 	}
-	if err := unix.SetNonblock(handle, true); err != nil { // or the poller does not take it
+	if _, err := unix.FcntlInt(uintptr(handle), unix.F_SETFL, unix.O_RDWR|unix.O_NONBLOCK); err != nil { // or the poller does not take it
 		return errors.Join(err, unix.Close(handle))
 	}
 	f := os.NewFile(uintptr(handle), "process")

@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -18,7 +16,7 @@ import (
 // program writes to the log itself; else it writes to a pipe, and a goroutine passes it on.
 type stream struct {
 	log    *effect.File
-	child  *os.File // what the program gets as standard output and error; ours until it has started
+	child  *os.File // what the program gets as standard output and error
 	pipe   *os.File // our end, nil when the program writes to the log itself
 	mask   *workspace.Masker
 	output func([]byte)
@@ -35,11 +33,7 @@ type stream struct {
 func openStream(log *effect.File, inv *executor.Invocation, output func([]byte)) (*stream, error) {
 	s := &stream{log: log, mask: workspace.NewMasker(inv.Mask), output: output}
 	if (output == nil || inv.Later) && s.mask.Empty() && inv.IdleTimeout == 0 {
-		fd, err := unix.FcntlInt(log.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			return nil, fmt.Errorf("write log: %w", err)
-		}
-		s.child = os.NewFile(uintptr(fd), log.Name())
+		s.child = log.File
 		return s, nil
 	}
 	var err error
@@ -49,8 +43,12 @@ func openStream(log *effect.File, inv *executor.Invocation, output func([]byte))
 	return s, nil
 }
 
-// started closes our copy of the program's end.
-func (s *stream) started() { s.child.Close() }
+// started closes our copy of the program's end of the pipe.
+func (s *stream) started() {
+	if s.pipe != nil {
+		s.child.Close()
+	}
+}
 
 // heard sets what is called when something is heard. Call it before read.
 func (s *stream) heard(heed func()) { s.heed = heed }

@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package vfork
+
+import "syscall"
+
+// Start is syscall.ForkExec.
+func Start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	return syscall.ForkExec(path, argv, attr)
+}
