@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"sync"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -18,13 +19,17 @@ const flushEvery = 50 * time.Millisecond
 // A build that changes nothing writes nothing, unless it closes the account of earlier ones.
 type recorder struct {
 	b    *Builder
-	in   chan journal.Record
+	some chan struct{} // told when there is something to write; a token for each batch
+	over chan struct{} // closed when nothing more comes
 	done chan error
 	used bool // build_started was sent
+
+	mu    sync.Mutex
+	batch []journal.Record // what came since the last was written
 }
 
 func newRecorder(b *Builder) *recorder {
-	r := &recorder{b: b, in: make(chan journal.Record, 256), done: make(chan error, 1)}
+	r := &recorder{b: b, some: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan error, 1)}
 	if b.Journal != nil {
 		go r.write()
 	}
@@ -45,7 +50,13 @@ func (r *recorder) add(rec journal.Record) {
 
 func (r *recorder) send(rec journal.Record) {
 	rec.Build, rec.Time = r.b.Build, r.b.Now()
-	r.in <- rec
+	r.mu.Lock()
+	r.batch = append(r.batch, rec)
+	first := len(r.batch) == 1
+	r.mu.Unlock()
+	if first {
+		r.some <- struct{}{}
+	}
 }
 
 func (r *recorder) selected(a lang.Address, at cache.Attempt, reason string) {
@@ -60,37 +71,33 @@ func (r *recorder) skipped(a, cause lang.Address, message string) {
 	r.add(journal.SkippedFor(a, cause, message))
 }
 
-// write is the goroutine behind the recorder.
+// write is the goroutine behind the recorder. What comes within one interval, or until the build ends, it writes at once.
 func (r *recorder) write() {
 	var first error
 	var batch []journal.Record
-	for rec := range r.in {
-		var more bool
-		batch, more = r.gather(append(batch[:0], rec))
-		if first == nil {
-			first = r.flush(batch)
+	for more := true; more; {
+		select {
+		case <-r.some:
+			select {
+			case <-r.b.After(flushEvery):
+			case <-r.over:
+			}
+		case <-r.over:
+			more = false
 		}
-		if !more {
-			break
+		if batch = r.take(batch[:0]); len(batch) > 0 && first == nil {
+			first = r.flush(batch)
 		}
 	}
 	r.done <- first
 }
 
-// gather adds what comes within one interval, or until the build ends.
-func (r *recorder) gather(batch []journal.Record) (_ []journal.Record, more bool) {
-	due := r.b.After(flushEvery)
-	for {
-		select {
-		case rec, ok := <-r.in:
-			if !ok {
-				return batch, false
-			}
-			batch = append(batch, rec)
-		case <-due:
-			return batch, true
-		}
-	}
+// take returns what there is to write, and leaves room for what comes.
+func (r *recorder) take(room []journal.Record) (batch []journal.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	batch, r.batch = r.batch, room
+	return batch
 }
 
 func (r *recorder) flush(batch []journal.Record) error {
@@ -116,7 +123,7 @@ func (r *recorder) close(counts map[string]int, complete bool) error {
 		}
 		r.send(rec)
 	}
-	close(r.in)
+	close(r.over)
 	if err := <-r.done; err != nil {
 		return err
 	}
