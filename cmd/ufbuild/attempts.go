@@ -20,23 +20,36 @@ type chosen struct {
 	address lang.Address
 	gen     executor.Generation
 	have    bool // it has an attempt at all
+	n       int  // the N of the target; 0: it has none
 }
 
-// choose resolves TARGET[@N]. Without @N it is the attempt that is read now, else the newest one.
+// choose resolves TARGET[@N] that names one instance. Without @N it is the attempt that is read now, else the newest one.
 func (s *session) choose(target string) (chosen, error) {
-	name, n := s.splitNumber(target)
-	ids, err := s.selectTargets([]string{name})
+	ids, n, err := s.chooseAll(target)
 	if err != nil {
 		return chosen{}, err
-	}
-	ids = s.runnable(ids)
-	if len(ids) == 0 { // @failed, @stale, a group or a for_each may be empty
-		return chosen{}, usageErrorf("%q names no task now\nhint: `ufbuild status` shows how each task stands", target)
 	}
 	if len(ids) != 1 {
 		return chosen{}, usageErrorf("%q names %d instances; name one, such as %s", target, len(ids), quoteTarget(s.graph.Node(ids[0]).Address))
 	}
-	c := chosen{address: s.graph.Node(ids[0]).Address}
+	return s.chosenAt(ids[0], n)
+}
+
+// chooseAll returns the instances that TARGET[@N] names, at least one, and N or 0.
+func (s *session) chooseAll(target string) (ids []graph.NodeID, n int, err error) {
+	name, n := s.splitNumber(target)
+	if ids, err = s.selectTargets([]string{name}); err != nil {
+		return nil, 0, err
+	}
+	if ids = s.runnable(ids); len(ids) == 0 { // @failed, @stale, a group or a for_each may be empty
+		return nil, 0, usageErrorf("%q names no task now\nhint: `ufbuild status` shows how each task stands", target)
+	}
+	return ids, n, nil
+}
+
+// chosenAt is the attempt of an instance that choose finds.
+func (s *session) chosenAt(id graph.NodeID, n int) (c chosen, err error) {
+	c = chosen{address: s.graph.Node(id).Address, n: n}
 	if n > 0 {
 		c.gen, err = s.generation(c.address, n)
 		c.have = err == nil

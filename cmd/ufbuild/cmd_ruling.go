@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,32 +18,36 @@ import (
 // rulings describe the verbs by which a person chooses an attempt.
 var rulings = map[journal.Word]struct{ use, short, long, example string }{
 	journal.Accept: {
-		"accept TARGET[@N]", "Say that an edit, or a failing check, does not matter",
+		"accept TARGET[@N]…", "Say that an edit, or a failing check, does not matter",
 		`Selects for the task as it is now the attempt whose check failed, or else its last
 good one from before an edit, or attempt N of "show --history". It counts in this
 campaign, for exactly this key and these failures: another edit is decided anew.
-Nothing runs; undo takes it back.`,
+Of a target that names several tasks, what is fresh is left out. Nothing runs; undo
+takes all of it back.`,
 		`  ufbuild accept triage --why "only reworded"
-  ufbuild accept triage@2 --why "short, and right"`,
+  ufbuild accept triage@2 --why "short, and right"
+  ufbuild accept group.review merge --why "a typo in the prompt"`,
 	},
 	journal.Select: {
-		"select TARGET@N", "Read one attempt instead of another",
+		"select TARGET@N…", "Read one attempt instead of another",
 		`Selects the N-th attempt of a task, as "show --history" numbers them, for the task
-as it is now. Nothing runs; undo takes it back.`,
+as it is now. With several targets all are selected, or none. Nothing runs; undo takes
+all of it back.`,
 		`  ufbuild show triage --history
   ufbuild select triage@2 --why "the better of the two"`,
 	},
 	journal.Pin: {
-		"pin TARGET[@N]", "Hold the attempt that a task reads",
+		"pin TARGET[@N]…", "Hold the attempt that a task reads",
 		`Holds what the task reads now, or has it read attempt N and holds that: a retry of it
 is refused until unpin or undo. It counts for the task as it is now; an edit is decided
-anew.`,
+anew. Of several targets all are held, or none.`,
 		`  ufbuild pin triage --why "the report quotes it"
   ufbuild pin triage@2 --why "the better of the two"`,
 	},
 	journal.Unpin: {
-		"unpin TARGET", "Let a pinned task go",
-		`Takes back a pin. The task goes on reading what it reads.`,
+		"unpin TARGET…", "Let a pinned task go",
+		`Takes back a pin. The task goes on reading what it reads. Of a target that names several
+tasks, what is not pinned is left out.`,
 		`  ufbuild unpin triage`,
 	},
 }
@@ -52,95 +57,185 @@ func (a *app) rulingCommand(word journal.Word) *cobra.Command {
 	of := rulings[word]
 	cmd := &cobra.Command{
 		Use: of.use, Short: of.short, Long: of.long, Example: of.example,
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTargets,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.runRuling(word, args[0], f) },
+		RunE:              func(_ *cobra.Command, args []string) error { return a.runRuling(word, args, f) },
 	}
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait while another ufbuild holds the campaign")
 	cmd.Flags().StringVar(&f.why, "why", "", "the reason, `TEXT`, kept with the record")
 	return cmd
 }
 
-func (a *app) runRuling(word journal.Word, target string, f approveFlags) error {
-	rule := func(s *session, j *journal.Journal) error { return a.rule(s, j, word, target, f.why) }
+func (a *app) runRuling(word journal.Word, targets []string, f approveFlags) error {
+	rule := func(s *session, j *journal.Journal) error { return a.rule(s, j, word, targets, f.why) }
 	return a.decideAs(string(word), newID(time.Now()), f.wait, rule, func(*session) (selection, error) { return selection{}, nil }, retryFlags{noBuild: true})
 }
 
-func (a *app) rule(s *session, j *journal.Journal, word journal.Word, target, why string) error {
-	c, err := s.choose(target)
+// rule says one word of all that the targets name, or of nothing: who names several sees what is chosen for each.
+func (a *app) rule(s *session, j *journal.Journal, word journal.Word, targets []string, why string) error {
+	picks, err := s.pickAll(word, targets)
 	if err != nil {
 		return err
 	}
-	node, err := s.planOf(c)
-	if err != nil {
-		return err
-	}
-	before, _ := s.view.Selected(c.address)
-	r := journal.Ruling{
-		ID: newID(time.Now()), Address: c.address, Word: word, For: node.Key, Who: a.who(), Why: why, Time: time.Now(),
-		Before: before,
-	}
-	switch word {
-	case journal.Select:
-		if _, n := s.splitNumber(target); n == 0 {
-			return usageErrorf("select needs the number of an attempt, such as %s@1\nhint: `ufbuild show %s --history` lists them", target, target)
-		}
-	case journal.Accept:
-		if node.State == executor.IsFresh {
-			return usageErrorf("%s is fresh, so there is nothing to accept\nhint: accept is about edits of the campaign; outputs that were edited by hand are kept with keep_edits", c.address)
-		}
-		if c, err = s.acceptable(c, node, target); err != nil {
+	id, now := newID(time.Now()), time.Now()
+	rulings := make([]journal.Ruling, len(picks))
+	rows := make([][]string, len(picks))
+	for i := range picks {
+		p := &picks[i]
+		if rulings[i], err = s.rulingOf(p); err != nil {
 			return err
 		}
-	case journal.Pin:
-		if node.State != executor.IsFresh {
-			return usageErrorf("%s is not fresh, so there is nothing to hold\nhint: build it, or choose an attempt with select", c.address)
-		}
-		if _, n := s.splitNumber(target); n == 0 {
-			if c, err = s.readNow(c, node); err != nil {
-				return err
-			}
-		}
-	case journal.Unpin:
-		if _, pinned := s.view.PinOf(c.address, journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}); !pinned {
-			return usageErrorf("%s is not pinned\nhint: `ufbuild show %s --history` lists the decisions about it", c.address, quoteTarget(c.address))
+		r := &rulings[i]
+		r.ID, r.Word, r.Who, r.Why, r.Time = id, word, a.who(), why, now
+		rows[i] = []string{p.address.String(), fmt.Sprintf("attempt %d", p.gen.N), outcomeWords(&p.gen.Attempt)}
+	}
+	if len(rows) > 1 {
+		if err := a.errTerm.Table(a.err, []string{"task", string(word), "which is"}, rows); err != nil {
+			return err
 		}
 	}
-	return a.writeRuling(s, j, r, c, executor.Documents(node.Compared))
-}
-
-func (a *app) writeRuling(s *session, j *journal.Journal, r journal.Ruling, c chosen, others []contract.Document) error {
-	at := c.gen.Attempt
-	if at.Captured == nil {
-		return usageErrorf("attempt %d of %s left nothing that could be read\nhint: `ufbuild show %s --history` lists the others", c.gen.N, c.address, quoteTarget(c.address))
-	}
-	r.Attempt = journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}
-	inst, _ := s.instance(c.address)
-	key, err := contract.KeyOf(inst.Outputs, executor.ContractFiles{Files: s.files}, at.Captured.Outputs, others...)
-	if err != nil {
-		return err
-	}
-	r.Verdict = key
-	if err := j.Append(journal.Ruled(r)); err != nil {
+	if err := j.Append(journal.Ruled(rulings[0], rulings[1:]...)); err != nil {
 		return err
 	}
 	if err := j.Sync(); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"schema_version": 1, "id": r.ID, "verb": r.Word, "address": c.address.String(), "n": c.gen.N})
+	return a.tellRuled(id, word, picks)
+}
+
+// ruledReport is a ruling in JSON. Address and N are those of the first one.
+type ruledReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	ID            string        `json:"id"`
+	Verb          journal.Word  `json:"verb"`
+	Address       string        `json:"address"`
+	N             int           `json:"n"`
+	Attempts      []ruledChoice `json:"attempts"`
+}
+
+type ruledChoice struct {
+	Address string `json:"address"`
+	N       int    `json:"n"`
+}
+
+func (a *app) tellRuled(id string, word journal.Word, picks []ruledOn) error {
+	r := ruledReport{SchemaVersion: 1, ID: id, Verb: word, Address: picks[0].address.String(), N: picks[0].gen.N}
+	for i := range picks {
+		r.Attempts = append(r.Attempts, ruledChoice{picks[i].address.String(), picks[i].gen.N})
 	}
-	fmt.Fprintf(a.out, "%s: attempt %d of %s\n", r.Word, c.gen.N, c.address)
+	if a.json {
+		return a.printJSON(r)
+	}
+	for _, c := range r.Attempts {
+		fmt.Fprintf(a.out, "%s: attempt %d of %s\n", word, c.N, c.Address)
+	}
 	return nil
 }
 
-// planOf says how the node stands. Its key has to be known: a ruling is for a key.
-func (s *session) planOf(c chosen) (*executor.NodeResult, error) {
-	id, _ := s.graph.Find(c.address)
-	sum, err := s.plan([]graph.NodeID{id})
+// ruledOn is the attempt of an instance that a ruling is about, and how the instance stands.
+type ruledOn struct {
+	chosen
+	node *executor.NodeResult
+}
+
+// pickAll finds what a ruling of targets is about. Of a target that names several, accept leaves out what is fresh, and unpin what
+// nobody holds: there is nothing to say of it.
+func (s *session) pickAll(word journal.Word, targets []string) ([]ruledOn, error) {
+	var all []graph.NodeID
+	several, numbers := map[graph.NodeID]bool{}, map[graph.NodeID]int{}
+	for _, target := range targets {
+		ids, n, err := s.chooseAll(target)
+		if err != nil {
+			return nil, err
+		}
+		if word == journal.Select && n == 0 {
+			return nil, usageErrorf("select needs the number of an attempt, such as %s@1\nhint: `ufbuild show %s --history` lists them", target, target)
+		}
+		for _, id := range ids {
+			if had, ok := numbers[id]; !ok {
+				all = append(all, id)
+			} else if had != n {
+				return nil, usageErrorf("%s is named twice, with different attempts", s.graph.Node(id).Address)
+			}
+			numbers[id], several[id] = n, len(ids) > 1
+		}
+	}
+	sum, err := s.plan(all)
 	if err != nil {
 		return nil, err
 	}
+	var picks []ruledOn
+	for _, id := range all {
+		c, err := s.chosenAt(id, numbers[id])
+		if err != nil {
+			return nil, err
+		}
+		p, ok, err := s.pick(word, c, &sum, several[id])
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			picks = append(picks, p)
+		}
+	}
+	if len(picks) == 0 {
+		return nil, usageErrorf("there is nothing to %s in %s\nhint: `ufbuild status` shows how each task stands", word, strings.Join(targets, " "))
+	}
+	return picks, nil
+}
+
+// pick finds what a ruling of one instance is about; false where there is nothing to say of one of several.
+func (s *session) pick(word journal.Word, c chosen, sum *executor.Summary, several bool) (p ruledOn, ok bool, err error) {
+	node, err := planOf(c, sum)
+	if err != nil {
+		return p, false, err
+	}
+	switch word {
+	case journal.Accept:
+		switch {
+		case node.State == executor.IsFresh && several:
+			return p, false, nil
+		case node.State == executor.IsFresh:
+			return p, false, usageErrorf("%s is fresh, so there is nothing to accept\nhint: accept is about edits of the campaign; outputs that were edited by hand are kept with keep_edits", c.address)
+		}
+		c, err = s.acceptable(c, node)
+	case journal.Pin:
+		switch {
+		case node.State != executor.IsFresh:
+			return p, false, usageErrorf("%s is not fresh, so there is nothing to hold\nhint: build it, or choose an attempt with select", c.address)
+		case c.n == 0:
+			c, err = s.readNow(c, node)
+		}
+	case journal.Unpin:
+		if _, pinned := s.view.PinOf(c.address, journal.Attempt{Key: c.gen.Attempt.Key, Ordinal: c.gen.Attempt.Ordinal}); !pinned {
+			if several {
+				return p, false, nil
+			}
+			return p, false, usageErrorf("%s is not pinned\nhint: `ufbuild show %s --history` lists the decisions about it", c.address, quoteTarget(c.address))
+		}
+	}
+	return ruledOn{c, node}, err == nil, err
+}
+
+// rulingOf is what a ruling says of an instance, whatever its word.
+func (s *session) rulingOf(p *ruledOn) (journal.Ruling, error) {
+	at := p.gen.Attempt
+	if at.Captured == nil {
+		return journal.Ruling{}, usageErrorf("attempt %d of %s left nothing that could be read\nhint: `ufbuild show %s --history` lists the others", p.gen.N, p.address, quoteTarget(p.address))
+	}
+	inst, _ := s.instance(p.address)
+	key, err := contract.KeyOf(inst.Outputs, executor.ContractFiles{Files: s.files}, at.Captured.Outputs, executor.Documents(p.node.Compared)...)
+	if err != nil {
+		return journal.Ruling{}, err
+	}
+	before, _ := s.view.Selected(p.address)
+	return journal.Ruling{
+		Attempt: journal.Attempt{Key: at.Key, Ordinal: at.Ordinal}, Address: p.address, For: p.node.Key, Verdict: key, Before: before,
+	}, nil
+}
+
+// planOf says how the node stands. Its key has to be known: a ruling is for a key.
+func planOf(c chosen, sum *executor.Summary) (*executor.NodeResult, error) {
 	for i := range sum.Nodes {
 		r := sum.Nodes[i]
 		switch {
@@ -173,9 +268,9 @@ func (s *session) readNow(c chosen, node *executor.NodeResult) (chosen, error) {
 
 // acceptable finds what accept selects: the attempt that the target names, else what failed a check under the key of now, else
 // the last good one.
-func (s *session) acceptable(c chosen, node *executor.NodeResult, target string) (chosen, error) {
+func (s *session) acceptable(c chosen, node *executor.NodeResult) (chosen, error) {
 	good := []cache.Outcome{cache.OK, cache.Partial}
-	if _, n := s.splitNumber(target); n != 0 {
+	if c.n != 0 {
 		if o := c.gen.Attempt.Outcome; slices.Contains(good, o) || o == cache.Rejected && c.gen.Attempt.Key == node.Key {
 			return c, nil
 		}
@@ -197,8 +292,8 @@ func (s *session) acceptable(c chosen, node *executor.NodeResult, target string)
 	return c, usageErrorf("%s has no attempt that could be accepted\nhint: `ufbuild show %s --history` lists what there is", c.address, quoteTarget(c.address))
 }
 
-// undoRuling takes back the last ruling.
-func (a *app) undoRuling(j *journal.Journal, id string, r journal.Ruling) error {
+// undoRuling takes back the last ruling, and what was said together with it.
+func (a *app) undoRuling(j *journal.Journal, id string, r journal.Ruling, all []journal.Ruling) error {
 	rec := journal.Unruled(id, a.who(), r)
 	rec.Time = time.Now()
 	if err := j.Append(rec); err != nil {
@@ -207,10 +302,14 @@ func (a *app) undoRuling(j *journal.Journal, id string, r journal.Ruling) error 
 	if err := j.Sync(); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(undoneReport{SchemaVersion: 1, ID: id, Undoes: r.ID, Restored: []string{r.Address.String()}})
+	var names []string
+	for _, of := range all {
+		names = append(names, of.Address.String())
 	}
-	fmt.Fprintf(a.out, "took back the %s of %s by %s: %s\n", r.Word, dateWords(r.Time), r.Who, r.Address)
+	if a.json {
+		return a.printJSON(undoneReport{SchemaVersion: 1, ID: id, Undoes: r.ID, Restored: names})
+	}
+	fmt.Fprintf(a.out, "took back the %s of %s by %s: %s\n", r.Word, dateWords(r.Time), r.Who, strings.Join(names, ", "))
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (a *app) runUndo(only string, f retryFlags) error {
 			return usageErrorf("another decision was taken meanwhile\nhint: look again")
 		}
 		if ruling, ok := s.view.LastRuling(); ok {
-			return a.undoRuling(j, id, ruling)
+			return a.undoRuling(j, id, ruling, s.view.Together(ruling))
 		}
 		r, ok := s.view.LastRetry()
 		if !ok {

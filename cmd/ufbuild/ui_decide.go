@@ -142,9 +142,9 @@ func (a *app) decideOnPage(d web.Decision) error {
 		}
 		return a.runWord(d.Address, approveFlags{yes: true, denied: d.Verb == "deny", why: d.Why, seen: d.Asks})
 	case "accept", "pin", "unpin":
-		return a.runRuling(journal.Word(d.Verb), d.Address, approveFlags{why: d.Why})
+		return a.runRuling(journal.Word(d.Verb), []string{d.Address}, approveFlags{why: d.Why})
 	case "select":
-		return a.runRuling(journal.Select, fmt.Sprintf("%s@%d", d.Address, d.N), approveFlags{why: d.Why})
+		return a.runRuling(journal.Select, []string{fmt.Sprintf("%s@%d", d.Address, d.N)}, approveFlags{why: d.Why})
 	case "undo":
 		if d.ID == "" {
 			return usageErrorf("there is nothing to undo")

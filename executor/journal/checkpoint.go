@@ -26,7 +26,7 @@ import (
 // them, or what would have been told, is not lost behind it. The number in the magic changes with what records come to.
 const (
 	checkpointName  = "checkpoint"
-	checkpointMagic = "ufbuild checkpoint 3\n"
+	checkpointMagic = "ufbuild checkpoint 4\n"
 	checkpointHead  = len(checkpointMagic) + 8 + 4 + 8 + 4 + 4 + 4
 )
 

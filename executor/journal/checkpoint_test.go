@@ -83,7 +83,8 @@ func (w *author) record(id string) Record {
 		return Owns(paths[:w.r.IntN(4)], []Disowned{{Path: paths[w.r.IntN(4)], Lines: paths[:w.r.IntN(3)]}})
 	case n < 16:
 		words := []Word{Accept, Select, Pin, Unpin}
-		return Ruled(Ruling{Attempt: Attempt{w.key(), 1}, ID: id, Address: w.address(), Word: words[w.r.IntN(4)], For: w.key(), Who: "me"})
+		one := Ruling{Attempt: Attempt{w.key(), 1}, ID: id, Address: w.address(), Word: words[w.r.IntN(4)], For: w.key(), Who: "me"}
+		return Ruled(one, []Ruling{{Attempt: Attempt{w.key(), 2}, Address: w.address(), For: w.key()}}[:w.r.IntN(2)]...)
 	case n < 18:
 		node := Node{Address: w.address(), Key: w.key(), Selected: w.r.IntN(3), Discards: []int{1, 2, 3}[:w.r.IntN(4)]}
 		return Retried(id, "me", "better", []string{"t"}, []Node{node, {Address: w.address()}})
@@ -369,7 +370,7 @@ func TestCheckpointVersion(t *testing.T) {
 	spell(reflect.TypeFor[Ended]())
 	spell(reflect.TypeFor[Record]())
 	got := fmt.Sprintf("%s%s", checkpointMagic, digest.Of([]byte(b.String())).Hex()[:12])
-	require.Equal(t, "ufbuild checkpoint 3\nf0215fa63acc", got, "hint: raise the number in checkpointMagic, then this sum; the types are\n%s", b.String())
+	require.Equal(t, "ufbuild checkpoint 4\ne4689ed62604", got, "hint: raise the number in checkpointMagic, then this sum; the types are\n%s", b.String())
 }
 
 // BenchmarkMillion reads a journal of a million records: 1,000 addresses, 2,000 builds. "replay" is the same without a checkpoint.

@@ -46,7 +46,10 @@ func (v *View) decide(r *Record) error {
 		}
 	case kindRuling:
 		d.Word = string(r.Word)
-		v.note(r.Address, d)
+		for _, c := range r.choices() {
+			d.Attempt = Attempt{c.Key, c.Ordinal}
+			v.note(c.Address, d)
+		}
 	case kindApproval:
 		d.Word = "approve"
 		if r.Denied {

@@ -21,7 +21,7 @@ func TestRecordsAreSpelledLikeEncodingJSON(t *testing.T) {
 		Kind: kindEnded, Time: time.Date(2026, 12, 1, 8, 0, 0, 5, time.UTC), Build: "b", Address: a, Key: k, Ordinal: 2, Outcome: "ok", Message: "m\n",
 		Reason: "r", Cause: a, ID: "i", Undoes: "u", Who: "w", Why: "y", Targets: []string{"t"}, Nodes: []Node{{a, k, 1, []int{1}}}, Counts: map[string]int{"x": 1},
 		Outputs: digest.Of(nil), Denied: true, For: k, Verdict: cache.VerdictKeyOf(nil, nil), Word: Pin, Own: []string{"o"}, Disowned: []Disowned{{"p", []string{"l"}}},
-		Complete: true, Closes: []string{"c"},
+		Complete: true, Closes: []string{"c"}, More: []Choice{{a, k, 1, k, cache.VerdictKeyOf(nil, nil)}},
 	}
 	same := func() {
 		t.Helper()
@@ -39,7 +39,7 @@ func TestRecordsAreSpelledLikeEncodingJSON(t *testing.T) {
 		require.Equal(t, slow, fast)
 	}
 	jsonlinetest.Each(t, &r, same)
-	r.Targets, r.Nodes, r.Counts, r.Own, r.Disowned, r.Closes = nil, nil, nil, nil, nil, nil
+	r.Targets, r.Nodes, r.Counts, r.Own, r.Disowned, r.Closes, r.More = nil, nil, nil, nil, nil, nil, nil
 	same()
 	_, ok := r.encodeFast()
 	require.True(t, ok)

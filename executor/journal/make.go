@@ -38,16 +38,21 @@ func Approved(a lang.Address, k cache.Key, n int, outputs digest.Digest, said Ap
 	return Record{Kind: kindApproval, ID: said.ID, Address: a, Key: k, Ordinal: n, Outputs: outputs, Denied: said.Denied, Who: said.Who, Why: said.Why, Time: said.Time}
 }
 
-// Ruled is what a person said of an attempt.
-func Ruled(r Ruling) Record {
-	before := Node{Address: r.Address, Key: r.Before.Key, Selected: r.Before.Ordinal}
-	return Record{
+// Ruled is what a person said of an attempt, and with the same word and ID of more. It is one record, so all of it counts or
+// nothing.
+func Ruled(r Ruling, more ...Ruling) Record {
+	rec := Record{
 		Kind: kindRuling, ID: r.ID, Address: r.Address, Key: r.Key, Ordinal: r.Ordinal, For: r.For, Verdict: r.Verdict,
-		Word: r.Word, Who: r.Who, Why: r.Why, Time: r.Time, Nodes: []Node{before},
+		Word: r.Word, Who: r.Who, Why: r.Why, Time: r.Time, Nodes: []Node{{Address: r.Address, Key: r.Before.Key, Selected: r.Before.Ordinal}},
 	}
+	for _, m := range more {
+		rec.More = append(rec.More, Choice{Address: m.Address, Key: m.Key, Ordinal: m.Ordinal, For: m.For, Verdict: m.Verdict})
+		rec.Nodes = append(rec.Nodes, Node{Address: m.Address, Key: m.Before.Key, Selected: m.Before.Ordinal})
+	}
+	return rec
 }
 
-// Unruled takes back the ruling r.
+// Unruled takes back the ruling r, and what was said together with it.
 func Unruled(id, who string, r Ruling) Record {
 	return Record{Kind: kindUndo, ID: id, Who: who, Undoes: r.ID}
 }

@@ -53,6 +53,7 @@ type Record struct {
 	For     cache.Key        `json:"for,omitzero"`     // ruling: the key that the attempt is good for
 	Verdict cache.VerdictKey `json:"verdict,omitzero"` // ruling: what of its outputs does not matter
 	Word    Word             `json:"word,omitempty"`   // ruling
+	More    []Choice         `json:"more,omitempty"`   // ruling: what was said of other addresses in the same breath
 
 	Own      []string   `json:"own,omitempty"`      // own: files that the campaign names since
 	Disowned []Disowned `json:"disowned,omitempty"` // own: files that it names no more
@@ -63,7 +64,7 @@ type Record struct {
 
 // encode spells the record. Those of which there are some for each task go without encoding/json, in the same words.
 func (r *Record) encode() ([]byte, error) {
-	if r.Targets == nil && r.Nodes == nil && r.Counts == nil && r.Own == nil && r.Disowned == nil && r.Closes == nil {
+	if r.Targets == nil && r.Nodes == nil && r.Counts == nil && r.Own == nil && r.Disowned == nil && r.Closes == nil && r.More == nil {
 		if b, ok := r.encodeFast(); ok {
 			return b, nil
 		}
@@ -157,6 +158,20 @@ type Node struct {
 	Key      cache.Key    `json:"key,omitzero"`
 	Selected int          `json:"selected,omitempty"` // ordinal that was selected; 0 for none
 	Discards []int        `json:"discards,omitempty"` // ordinals of the key that are discarded
+}
+
+// Choice is what a ruling of several addresses says of one of them.
+type Choice struct {
+	Address lang.Address     `json:"address"`
+	Key     cache.Key        `json:"key"`
+	Ordinal int              `json:"ordinal"`
+	For     cache.Key        `json:"for"`
+	Verdict cache.VerdictKey `json:"verdict,omitzero"`
+}
+
+// choices are all that a ruling says.
+func (r *Record) choices() []Choice {
+	return append([]Choice{{Address: r.Address, Key: r.Key, Ordinal: r.Ordinal, For: r.For, Verdict: r.Verdict}}, r.More...)
 }
 
 // Attempt names an attempt: attempts are numbered under their key.

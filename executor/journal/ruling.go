@@ -48,17 +48,29 @@ func (v *View) LastRuling() (Ruling, bool) {
 	return Ruling{}, false
 }
 
+// Together returns what was said in the same breath as a ruling, itself included, oldest first.
+func (v *View) Together(r Ruling) []Ruling {
+	var all []Ruling
+	for _, other := range v.Rulings {
+		if other.ID == r.ID {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
 func (v *View) rule(r *Record) {
-	before, _ := v.Selected(r.Address)
-	rl := Ruling{
-		Attempt: Attempt{r.Key, r.Ordinal}, ID: r.ID, Address: r.Address, Word: r.Word, For: r.For, Verdict: r.Verdict,
-		Who: r.Who, Why: r.Why, Time: r.Time, Before: before, retries: len(v.Retries),
+	for _, c := range r.choices() {
+		before, _ := v.Selected(c.Address)
+		rl := Ruling{
+			Attempt: Attempt{c.Key, c.Ordinal}, ID: r.ID, Address: c.Address, Word: r.Word, For: c.For, Verdict: c.Verdict,
+			Who: r.Who, Why: r.Why, Time: r.Time, Before: before, retries: len(v.Retries),
+		}
+		v.Rulings = append(v.Rulings, rl)
+		if r.Word != Unpin {
+			v.pick(c.Address, Selection{Attempt: rl.Attempt, Time: r.Time, Reason: string(r.Word) + " by " + r.Who})
+		}
 	}
-	v.Rulings = append(v.Rulings, rl)
-	if r.Word == Unpin {
-		return
-	}
-	v.pick(r.Address, Selection{Attempt: rl.Attempt, Time: r.Time, Reason: string(r.Word) + " by " + r.Who})
 }
 
 // approve keeps what a person said of bytes. It is a ruling too, so that it can be taken back in its turn.

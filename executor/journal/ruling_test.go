@@ -72,6 +72,19 @@ func TestRulings(t *testing.T) {
 	_, ok = v.RulingOf(addr, now)
 	require.True(t, ok, "it goes on reading what it reads")
 
+	other := lang.Address{Task: "b"}
+	both := Ruled(accepted, Ruling{Attempt: Attempt{old, 3}, Address: other, For: now})
+	v = fold(append(records[:2:2], both))
+	require.Equal(t, Attempt{old, 1}, selected(v.Selected(addr)).Attempt)
+	require.Equal(t, Attempt{old, 3}, selected(v.Selected(other)).Attempt)
+	r, ok = v.RulingOf(other, now)
+	require.True(t, ok)
+	require.Len(t, v.Together(r), 2)
+	v = fold(append(records[:2:2], both, Unruled("undo", "x", r)))
+	require.Equal(t, Attempt{now, 7}, selected(v.Selected(addr)).Attempt, "all of it is taken back")
+	_, ok = v.Selected(other)
+	require.False(t, ok)
+
 	edited := cache.KeyOf([]byte("edited"))
 	v = fold(append(records, Ruled(pinned), Ruled(unpinned), Selected(addr, edited, 1, "an edit"), Unruled("undo", "x", unpinned)))
 	_, ok = v.PinOf(addr, pinned.Attempt)
