@@ -103,9 +103,14 @@ func (g *groupDef) join(d *taskDef) {
 // declareTask makes the task known under its name.
 func (l *loader) declareTask(n *node, index int) {
 	s := l.campaignScope()
-	d := &taskDef{index: index, expand: n.block("expand"), forEach: n.arg("for_each"), taskText: &taskText{node: n, settings: map[string]*argument{}}}
+	d, t := new(taskDef), new(Task)
+	if l.packs != nil {
+		d, t = l.packs.defs.one(), l.packs.tasks.one()
+	}
+	*d = taskDef{index: index, expand: n.block("expand"), forEach: n.arg("for_each"), taskText: &taskText{node: n, settings: map[string]*argument{}}}
 	l.checkLabels(n)
-	d.task = &Task{
+	d.task = t
+	*t = Task{
 		Name: n.name, Range: at(n.header), Block: at(n.whole),
 		Description: l.wantString(s, l.literal(n, "description")),
 		Tags:        l.wantStrings(s, l.literal(n, "tags")),

@@ -232,10 +232,12 @@ func (l *loader) oneLoopMode(d *taskDef) {
 // instance makes one instance and decodes its settings.
 func (l *loader) instance(d *taskDef, cell lateParts, a Address, loop int, prev *Instance) *Instance {
 	a.Loop, a.Looped = loop, cell.count > 1
-	inst := &Instance{Task: d.task, Address: a}
-	late := cell
+	inst, late := new(Instance), new(lateParts)
+	if l.packs != nil {
+		inst, late = l.packs.instances.one(), l.packs.late.one()
+	}
+	*inst, *late = Instance{Task: d.task, Address: a, late: late}, cell
 	late.inst, late.prev = inst, prev
-	inst.late = &late
 	l.decodeInstance(d, inst)
 	return inst
 }

@@ -21,6 +21,7 @@ type loader struct {
 	parts []*parsedFile // of that
 
 	stream *taskStream // of a large campaign, while it is loaded
+	packs  *packs      // for what is left of its tasks, while they are; nil for any other
 
 	schemas   map[string]compiledSchema // by path
 	instances int                       // made so far

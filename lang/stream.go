@@ -175,6 +175,8 @@ func (l *loader) streamTasks(s *taskStream) {
 	var waiting []*taskDef
 	keep := slices.ContainsFunc(l.c.Contracts, comparesTasks)
 	l.typer.few = true
+	l.packs = new(packs)
+	defer func() { l.packs = nil }()
 	ok := s.each(func(n *node) bool {
 		l.noteBlock(n)
 		l.declareTask(n, len(l.ev.order))
@@ -249,6 +251,7 @@ func (l *loader) letGo(d *taskDef) {
 	if d.canLetGo() {
 		l.unusedVars(d)
 		d.letGo()
+		l.packs.settle(d)
 	}
 }
 
