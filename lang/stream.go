@@ -10,9 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// streamSize is the text of a campaign from which on its tasks are loaded as a stream: below it their trees take less memory than
-// the rest of the program, and are not worth being parsed again when tasks run.
-const streamSize = 512 << 10
+// streamSize is the text of a campaign from which on its tasks are loaded as a stream. Below it their trees take less memory than the
+// rest of the program; above it the collector takes longer to follow them than it takes to read again what runs.
+const streamSize = 64 << 10
 
 // taskStream is a large campaign on its way through the loader: of its tasks only a few are there as trees at any time. Whatever
 // there is to report as an error, the campaign is loaded once more as a whole and reported from there.
