@@ -21,7 +21,7 @@ func Start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err err
 		return syscall.ForkExec(path, argv, attr)
 	}
 	way := bornAside
-	if answers(path) {
+	if answers(path) && (attr.Dir == "" || answers(attr.Dir)) {
 		way = born
 	}
 	pid, err = with(way, path, argv, attr)
@@ -222,7 +222,7 @@ func (l *list) limits() {
 	}
 }
 
-// answers reports whether a program is on a file system that is known to answer: one of this machine.
+// answers reports whether a path is on a file system that is known to answer: one of this machine.
 func answers(path string) bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(path, &fs) != nil {

@@ -216,6 +216,18 @@ func TestAnOrphanEnds(t *testing.T) {
 	require.Equal(t, syscall.ESRCH, err)
 }
 
+// TestKernelsThatMakeNone: what an older kernel, or who filters its calls, says of clone3 is no error of a program.
+func TestKernelsThatMakeNone(t *testing.T) {
+	for errno, want := range map[syscall.Errno]error{
+		syscall.ENOSYS: errUnable, syscall.EPERM: errUnable, syscall.EINVAL: errUnable, syscall.EAGAIN: syscall.EAGAIN,
+	} {
+		_, err := with(func(l *list) { l.errno = uintptr(errno) }, "/bin/true", nil, &syscall.ProcAttr{})
+		require.Equal(t, want, err)
+		_, err = with(func(l *list) { l.clone.flags |= unix.CLONE_SIGHAND; born(l) }, "/bin/true", nil, &syscall.ProcAttr{})
+		require.Equal(t, errUnable, err, "the kernel knows no such flags together")
+	}
+}
+
 // TestManyAtOnce starts programs on several threads while the collector looks at their stacks.
 func TestManyAtOnce(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
