@@ -9,21 +9,25 @@ import (
 
 // Encode returns the one-line JSON of r. A record that was decoded from text which this version does not fully understand
 // gives back that text, so that copying records loses nothing.
-func (r Record) Encode() ([]byte, error) {
+func (r *Record) Encode() ([]byte, error) { return r.AppendTo(nil) }
+
+// AppendTo appends what Encode returns to b.
+func (r *Record) AppendTo(b []byte) ([]byte, error) {
 	if r.raw != nil {
-		return r.raw, nil
+		return append(b, r.raw...), nil
 	}
 	if r.Key.IsZero() || r.Ordinal < 1 || r.Kind == "" {
 		panic(fmt.Sprintf("BUG: encode record: kind %q, key %s, ordinal %d", r.Kind, r.Key, r.Ordinal))
 	}
-	if b, ok := encodeFast(&r); ok {
-		return b, nil
+	if line, ok := appendFast(b, r); ok {
+		return line, nil
 	}
-	return r.encodeSlow()
+	slow, err := r.encodeSlow()
+	return append(b, slow...), err
 }
 
 // encodeSlow is Encode by the definition of the types.
-func (r Record) encodeSlow() ([]byte, error) {
+func (r *Record) encodeSlow() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // people read logs

@@ -2,10 +2,9 @@ package cache
 
 import "github.com/ufbuild/ufbuild/cache/jsonline"
 
-// encodeFast spells a record as encoding/json does; false where that has to be asked.
-func encodeFast(r *Record) ([]byte, bool) {
-	var l jsonline.Line
-	l.Grow(700)
+// appendFast appends a record to b as encoding/json spells it; false where that has to be asked.
+func appendFast(b []byte, r *Record) ([]byte, bool) {
+	l := jsonline.Behind(b)
 	l.Open("")
 	jsonline.Text(&l, "key", r.Key)
 	l.String("kind", r.Kind)

@@ -94,6 +94,26 @@ func ReadAll(cas CAS, d digest.Digest, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// Copier is a CAS that copies blobs without an allocation for each.
+type Copier interface {
+	// CopyBlob writes the bytes of d. The error is that of Open, of reading or of w. Of a blob that is damaged some bytes may have been
+	// written.
+	CopyBlob(w io.Writer, d digest.Digest) error
+}
+
+// CopyBlob writes the bytes of d to w, as Copier says, whatever cas is.
+func CopyBlob(w io.Writer, cas CAS, d digest.Digest) error {
+	if c, ok := cas.(Copier); ok {
+		return c.CopyBlob(w, d)
+	}
+	r, err := cas.Open(d)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return errors.Join(err, r.Close())
+}
+
 // firstBuffer bounds what is allocated on the word of a digest alone; a forged size must not exhaust memory.
 func firstBuffer(size int64) int64 { return min(max(size, 0), 1<<20) + bytes.MinRead }
 

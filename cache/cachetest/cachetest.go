@@ -5,6 +5,7 @@
 package cachetest
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,6 +100,9 @@ func requireBlob(t *testing.T, s cache.CAS, want []byte) {
 	have, err := cache.ReadAll(s, d, -1)
 	require.NoError(t, err)
 	require.Equal(t, digest.Of(want), digest.Of(have))
+	var copied bytes.Buffer
+	require.NoError(t, cache.CopyBlob(&copied, s, d))
+	require.Equal(t, digest.Of(want), digest.Of(copied.Bytes()))
 }
 
 func requireGone(t *testing.T, s cache.CAS, d digest.Digest) {

@@ -218,13 +218,6 @@ func (x *actionIndex) adopt(w *writer) error {
 
 // Append implements cache.Actions.
 func (s *Store) Append(records ...cache.Record) error {
-	payloads := make([][]byte, len(records))
-	for i := range records {
-		var err error
-		if payloads[i], err = records[i].Encode(); err != nil {
-			return err
-		}
-	}
 	w, err := s.write()
 	if err != nil {
 		return err
@@ -232,12 +225,20 @@ func (s *Store) Append(records ...cache.Record) error {
 	x := &s.actions
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	var bad error
+	spell := func(i int, b []byte) (_ []byte, err error) {
+		b, bad = records[i].AppendTo(b)
+		return b, bad
+	}
 	i := 0
-	err = w.log.AppendAll(payloads, func(offset int64, size int) {
+	err = w.log.AppendAll(len(records), spell, func(offset int64, size int) {
 		x.insert(records[i].Key, x.own, offset, size)
 		x.own.read = offset + int64(size)
 		i++
 	})
+	if bad != nil {
+		return bad
+	}
 	if err != nil {
 		return fault("write", s.dir, err)
 	}

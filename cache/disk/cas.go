@@ -81,28 +81,12 @@ func (s *Store) Has(d digest.Digest) (bool, error) {
 
 // Open implements cache.CAS. A small blob was verified when Open returns.
 func (s *Store) Open(d digest.Digest) (io.ReadCloser, error) {
-	if d.IsZero() {
-		return nil, cache.ErrMissing{Digest: d}
-	}
-	good, damaged, err := s.packs.find(d)
-	if err != nil {
-		return nil, fault("read", s.dir, err)
-	}
-	var corrupt error
-	if damaged {
-		corrupt = cache.ErrCorrupt{Digest: d, Detail: "found so before"}
-	}
-	for _, at := range good {
-		b, err := s.packs.read(d, at)
-		if err == nil {
-			return blob{bytes.NewReader(b)}, nil
-		}
-		if !cache.IsCorrupt(err) {
-			return nil, fault("read", s.dir, err)
-		}
-		s.packs.drop(at)
-		s.noteDamaged(d)
-		corrupt = err
+	b, corrupt, err := s.readSmall(d, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case b != nil:
+		return blob{bytes.NewReader(b)}, nil
 	}
 	f, err := s.openLarge(d)
 	if cache.IsMissing(err) && corrupt != nil {
@@ -111,11 +95,62 @@ func (s *Store) Open(d digest.Digest) (io.ReadCloser, error) {
 	return f, err
 }
 
+// CopyBlob implements cache.Copier.
+func (s *Store) CopyBlob(w io.Writer, d digest.Digest) error {
+	frame := frames.Get().(*[]byte)
+	defer frames.Put(frame)
+	b, _, err := s.readSmall(d, *frame)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		_, err := w.Write(b)
+		return err
+	}
+	r, err := s.Open(d)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return errors.Join(err, r.Close())
+}
+
+// readSmall returns the verified bytes of a blob that a pack has, within room where they fit. They are nil where none has it; corrupt
+// says so when one had it.
+func (s *Store) readSmall(d digest.Digest, room []byte) (b []byte, corrupt, err error) {
+	if d.IsZero() {
+		return nil, nil, cache.ErrMissing{Digest: d}
+	}
+	good, damaged, err := s.packs.find(d)
+	if err != nil {
+		return nil, nil, fault("read", s.dir, err)
+	}
+	if damaged {
+		corrupt = cache.ErrCorrupt{Digest: d, Detail: "found so before"}
+	}
+	for _, at := range good {
+		b, err := s.packs.read(d, at, room)
+		if err == nil {
+			return b, nil, nil
+		}
+		if !cache.IsCorrupt(err) {
+			return nil, nil, fault("read", s.dir, err)
+		}
+		s.packs.drop(at)
+		s.noteDamaged(d)
+		corrupt = err
+	}
+	return nil, corrupt, nil
+}
+
 // blob is bytes that were verified. The embedded reader's WriterTo is kept.
 type blob struct{ *bytes.Reader }
 
 // Close implements io.Closer.
 func (blob) Close() error { return nil }
+
+// streams holds buffers for large blobs. BLAKE3 is at its full speed from 128 KiB on.
+var streams = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
 
 // verifying yields the bytes of a file and ends in ErrCorrupt when they are not those of d.
 type verifying struct {
@@ -163,7 +198,9 @@ func (v *verifying) finish(detail string) {
 // WriteTo implements io.WriterTo with reads that keep BLAKE3 in its widest path.
 func (v *verifying) WriteTo(w io.Writer) (int64, error) {
 	// The struct hides WriteTo, which io.CopyBuffer would call again.
-	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{v}, make([]byte, min(1<<20, v.left+1)))
+	buf := streams.Get().(*[]byte)
+	defer streams.Put(buf)
+	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{v}, *buf)
 }
 
 // Close implements io.Closer.

@@ -337,12 +337,17 @@ func (x *packIndex) anyHolds(places []place, b []byte) bool {
 	return false
 }
 
-// read returns the verified bytes of d at a place, or why they are not those of d.
-func (x *packIndex) read(d digest.Digest, at place) ([]byte, error) {
+// read returns the verified bytes of d at a place, within room where they fit, or why they are not those of d.
+func (x *packIndex) read(d digest.Digest, at place, room []byte) ([]byte, error) {
 	x.mu.Lock()
 	f := x.packs[at.pack].file
 	x.mu.Unlock()
-	b := make([]byte, int64(headerLen)+d.Size)
+	b := room
+	if n := int64(headerLen) + d.Size; n <= int64(len(room)) {
+		b = room[:n]
+	} else {
+		b = make([]byte, n)
+	}
 	if _, err := f.ReadAt(b, at.offset); errors.Is(err, io.EOF) {
 		return nil, cache.ErrCorrupt{Digest: d, Detail: fmt.Sprintf("%s ends within it", f.Name())}
 	} else if err != nil {

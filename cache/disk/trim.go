@@ -179,7 +179,7 @@ func (t *trim) copyEntry(p *packFile, d digest.Digest, at int64) error {
 		return nil
 	}
 	s := t.s
-	b, err := s.packs.read(d, place{offset: at, size: uint32(d.Size), pack: p.index})
+	b, err := s.packs.read(d, place{offset: at, size: uint32(d.Size), pack: p.index}, nil)
 	if cache.IsCorrupt(err) {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (v *verification) pack(ctx context.Context, p *packFile, end int64) error {
 }
 
 func (v *verification) place(p *packFile, d digest.Digest, at place) error {
-	_, err := v.s.packs.read(d, at)
+	_, err := v.s.packs.read(d, at, nil)
 	var corrupt cache.ErrCorrupt
 	if !errors.As(err, &corrupt) {
 		return err

@@ -19,19 +19,16 @@ import (
 type Line struct {
 	EscapeHTML bool // what json.Marshal does
 	b          []byte
+	from       int // where it begins in b
 	bad        bool
 }
 
-// Bytes returns the line, and false when something in it has no spelling or a rare one: then it means nothing, and encoding/json is to
+// Behind returns a Line that is appended to b.
+func Behind(b []byte) Line { return Line{b: b, from: len(b)} }
+
+// Bytes returns the line, behind what it is appended to, and false when something in it has no spelling or a rare one: then it means nothing, and encoding/json is to
 // be asked.
 func (l *Line) Bytes() ([]byte, bool) { return l.b, !l.bad }
-
-// Grow makes room for n more bytes.
-func (l *Line) Grow(n int) {
-	if cap(l.b)-len(l.b) < n {
-		l.b = append(make([]byte, 0, len(l.b)+n), l.b...)
-	}
-}
 
 // Open begins an object: of a field, of an element of an array when name is "", or the first.
 func (l *Line) Open(name string) { l.begin(name, '{') }
@@ -52,7 +49,7 @@ func (l *Line) begin(name string, brace byte) {
 
 // name separates a value from the one before it, and names it unless it is an element.
 func (l *Line) name(name string) {
-	if n := len(l.b); n > 0 && l.b[n-1] != '{' && l.b[n-1] != '[' {
+	if n := len(l.b); n > l.from && l.b[n-1] != '{' && l.b[n-1] != '[' {
 		l.b = append(l.b, ',')
 	}
 	if name != "" {

@@ -21,11 +21,20 @@ const hexDigits = "0123456789abcdef"
 
 // appendLine frames payload.
 func appendLine(b, payload []byte) []byte {
-	sum := crc32.Checksum(payload, castagnoli())
-	for shift := 28; shift >= 0; shift -= 4 {
-		b = append(b, hexDigits[sum>>shift&15])
+	from := len(b)
+	b = append(append(b, noSum...), payload...)
+	return endLine(b, from)
+}
+
+// noSum holds the place of a checksum.
+const noSum = "00000000 "
+
+// endLine ends the line that begins at b[from:] with noSum.
+func endLine(b []byte, from int) []byte {
+	sum := crc32.Checksum(b[from+headLen:], castagnoli())
+	for i := range headLen - 1 {
+		b[from+i] = hexDigits[sum>>(28-4*i)&15]
 	}
-	b = append(append(b, ' '), payload...)
 	return append(b, '\n')
 }
 

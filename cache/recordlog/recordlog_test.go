@@ -70,22 +70,34 @@ func TestAppendAllIsOneWrite(t *testing.T) {
 		return nil
 	})
 	t.Cleanup(func() { effect.Intercept(nil) })
-	texts := [][]byte{[]byte("one"), []byte("the second"), []byte("3")}
+	all := func(wrote func(int64, int), texts ...string) error {
+		return w.AppendAll(len(texts), func(i int, b []byte) ([]byte, error) {
+			if texts[i] == "bad" {
+				return nil, os.ErrInvalid
+			}
+			return append(b, texts[i]...), nil
+		}, wrote)
+	}
+	var at [][2]int64
 	var read []string
-	require.NoError(t, w.AppendAll(texts, func(offset int64, size int) {
-		p, err := ReadRecord(w, offset, size, nil)
+	require.NoError(t, all(func(offset int64, size int) {
+		at = append(at, [2]int64{offset, int64(size)})
+	}, "one", "the second", "3"))
+	require.NoError(t, all(nil))
+	for _, x := range at {
+		p, err := ReadRecord(w, x[0], int(x[1]), nil)
 		require.NoError(t, err)
 		read = append(read, string(p))
-	}))
-	require.NoError(t, w.AppendAll(nil, nil))
+	}
 	require.Equal(t, []string{"one", "the second", "3"}, read)
 	require.Equal(t, 1, writes)
 	// What is an error leaves nothing, whichever of them is to blame.
 	half = true
-	require.ErrorIs(t, w.AppendAll(texts, nil), os.ErrPermission)
+	require.ErrorIs(t, all(nil, "one", "two"), os.ErrPermission)
 	half = false
-	require.ErrorIs(t, w.AppendAll([][]byte{[]byte("small"), make([]byte, MaxPayload+1)}, nil), ErrTooLong)
-	require.Panics(t, func() { _ = w.AppendAll([][]byte{[]byte("good"), []byte("a\nb")}, nil) })
+	require.ErrorIs(t, all(nil, "small", strings.Repeat("x", MaxPayload+1)), ErrTooLong)
+	require.Panics(t, func() { _ = all(nil, "good", "a\nb") })
+	require.ErrorIs(t, all(nil, "good", "bad"), os.ErrInvalid)
 	_, _, err = w.Append([]byte("after"))
 	require.NoError(t, err)
 	got, tail := payloads(t, path)

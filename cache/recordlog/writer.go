@@ -28,9 +28,10 @@ type Writer struct {
 	f *effect.File
 
 	mu    sync.Mutex
-	end   int64 // where the next line begins
-	torn  bool  // bytes of a failed write may lie behind end
-	lines []byte
+	end   int64  // where the next line begins
+	torn  bool   // bytes of a failed write may lie behind end
+	lines []byte // what is being written, and where each of its lines ends
+	ends  []int
 
 	naming sync.Mutex
 	named  bool // the name of the file is durable
@@ -114,44 +115,51 @@ func (w *Writer) mend(tail Tail) error {
 // as a record, and the next Append may succeed. A payload of more than MaxPayload bytes is ErrTooLong; an empty one, or one with a
 // newline, is a panic.
 func (w *Writer) Append(payload []byte) (offset int64, size int, err error) {
-	err = w.AppendAll([][]byte{payload}, func(at int64, n int) { offset, size = at, n })
+	err = w.AppendAll(1, func(_ int, b []byte) ([]byte, error) { return append(b, payload...), nil }, func(at int64, n int) { offset, size = at, n })
 	return offset, size, err
 }
 
-// AppendAll writes records in order, in one write, and tells where each lies. After an error none of them is visible. Whoever is killed
-// within it may leave the first of them. What is an error or a panic of Append is one here, before anything is written.
-func (w *Writer) AppendAll(payloads [][]byte, wrote func(offset int64, size int)) error {
-	for _, p := range payloads {
-		if len(p) == 0 || bytes.IndexByte(p, '\n') >= 0 {
-			panic(fmt.Sprintf("BUG: append record: %d bytes, or a newline in them", len(p)))
-		}
-		if len(p) > MaxPayload { // what a program, a contract or another machine said is in it
-			return fmt.Errorf("append record of %d bytes: %w", len(p), ErrTooLong)
-		}
-	}
-	if len(payloads) == 0 {
+// AppendAll writes n records in order, in one write: spell appends the payload of each to b, and wrote is told where each lies. After an
+// error, which may be one of spell, none of them is visible. Whoever is killed within it may leave the first of them. What is an error or
+// a panic of Append is one here, before anything is written. Neither function may use the Writer.
+func (w *Writer) AppendAll(n int, spell func(i int, b []byte) ([]byte, error), wrote func(offset int64, size int)) error {
+	if n == 0 {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.lines, w.ends = w.lines[:0], w.ends[:0]
+	for i := range n {
+		from := len(w.lines)
+		b, err := spell(i, append(w.lines, noSum...))
+		if err != nil {
+			return err
+		}
+		payload := b[from+headLen:]
+		if len(payload) == 0 || bytes.IndexByte(payload, '\n') >= 0 {
+			panic(fmt.Sprintf("BUG: append record: %d bytes, or a newline in them", len(payload)))
+		}
+		if len(payload) > MaxPayload { // what a program, a contract or another machine said is in it
+			return fmt.Errorf("append record of %d bytes: %w", len(payload), ErrTooLong)
+		}
+		w.lines = endLine(b, from)
+		w.ends = append(w.ends, len(w.lines))
+	}
 	if w.torn {
 		if err := w.f.Truncate(w.end); err != nil {
 			return fmt.Errorf("append record: %w", err)
 		}
 		w.torn = false
 	}
-	w.lines = w.lines[:0]
-	for _, p := range payloads {
-		w.lines = appendLine(w.lines, p)
-	}
 	if _, err := w.f.Write(w.lines); err != nil {
 		w.torn = w.f.Truncate(w.end) != nil
 		return fmt.Errorf("append record: %w", err)
 	}
-	for _, p := range payloads {
-		size := headLen + len(p) + 1
-		wrote(w.end, size)
-		w.end += int64(size)
+	from := 0
+	for _, end := range w.ends {
+		wrote(w.end, end-from)
+		w.end += int64(end - from)
+		from = end
 	}
 	return nil
 }

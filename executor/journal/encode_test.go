@@ -27,7 +27,7 @@ func TestRecordsAreSpelledLikeEncodingJSON(t *testing.T) {
 		t.Helper()
 		want, err := json.Marshal(&r)
 		require.NoError(t, err)
-		have, err := r.encode()
+		have, err := r.appendTo(nil)
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(have))
 		var slow, fast Record
@@ -41,11 +41,11 @@ func TestRecordsAreSpelledLikeEncodingJSON(t *testing.T) {
 	jsonlinetest.Each(t, &r, same)
 	r.Targets, r.Nodes, r.Counts, r.Own, r.Disowned, r.Closes, r.More = nil, nil, nil, nil, nil, nil, nil
 	same()
-	_, ok := r.encodeFast()
+	_, ok := r.appendFast(nil)
 	require.True(t, ok)
 	for _, r := range []Record{Selected(lang.Address{Task: "t"}, k, 1, "first <attempt>"), EndedAttempt(lang.Address{Task: "t"}, k, 1, "ok", "é"), SkippedFor(lang.Address{Task: "t"}, lang.Address{Task: "u"}, "m")} {
 		r.Build, r.Time = "b", time.Date(2026, 12, 1, 8, 0, 0, 5, time.UTC)
-		b, err := r.encode()
+		b, err := r.appendTo(nil)
 		require.NoError(t, err)
 		var have Record
 		require.True(t, have.decodeFast(b), "%s", b)

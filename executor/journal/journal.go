@@ -63,14 +63,14 @@ func Prepare(root string) (string, error) {
 // Append writes records in their order and in one step, visible at once and durable after Sync. After an error none of them is there;
 // who is killed within it leaves the first of them.
 func (j *Journal) Append(records ...Record) error {
-	texts := make([][]byte, len(records))
-	for i := range records {
-		var err error
-		if texts[i], err = records[i].encode(); err != nil {
+	spell := func(i int, b []byte) ([]byte, error) {
+		b, err := records[i].appendTo(b)
+		if err != nil {
 			panic("BUG: encode journal record: " + err.Error())
 		}
+		return b, nil
 	}
-	if err := j.w.AppendAll(texts, func(int64, int) {}); err != nil {
+	if err := j.w.AppendAll(len(records), spell, func(int64, int) {}); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
 	return nil

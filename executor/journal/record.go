@@ -62,20 +62,21 @@ type Record struct {
 	Closes   []string `json:"closes,omitempty"`   // with it: the builds whose spending is over and done with
 }
 
-// encode spells the record. Those of which there are some for each task go without encoding/json, in the same words.
-func (r *Record) encode() ([]byte, error) {
+// appendTo appends the record to b. Those of which there are some for each task go without encoding/json, in the same words.
+func (r *Record) appendTo(b []byte) ([]byte, error) {
 	if r.Targets == nil && r.Nodes == nil && r.Counts == nil && r.Own == nil && r.Disowned == nil && r.Closes == nil && r.More == nil {
-		if b, ok := r.encodeFast(); ok {
-			return b, nil
+		if line, ok := r.appendFast(b); ok {
+			return line, nil
 		}
 	}
-	return json.Marshal(r)
+	slow, err := json.Marshal(r)
+	return append(b, slow...), err
 }
 
-// encodeFast spells a record without lists; false where encoding/json has to be asked.
-func (r *Record) encodeFast() ([]byte, bool) {
-	l := jsonline.Line{EscapeHTML: true}
-	l.Grow(400)
+// appendFast appends a record without lists; false where encoding/json has to be asked.
+func (r *Record) appendFast(b []byte) ([]byte, bool) {
+	l := jsonline.Behind(b)
+	l.EscapeHTML = true
 	l.Open("")
 	l.String("kind", r.Kind)
 	jsonline.Text(&l, "time", r.Time)
@@ -105,7 +106,7 @@ func (r *Record) encodeFast() ([]byte, bool) {
 	return l.Bytes()
 }
 
-// decodeFast reads a record that encodeFast spelled; false for any other, and then r means nothing. Where it is true, encoding/json reads
+// decodeFast reads a record that appendFast spelled; false for any other, and then r means nothing. Where it is true, encoding/json reads
 // the same, and there is no field that this version does not know.
 func (r *Record) decodeFast(b []byte) bool {
 	d := jsonline.Read(b)

@@ -23,7 +23,7 @@ func TestEntriesAreSpelledLikeEncodingJSON(t *testing.T) {
 		t.Helper()
 		want, err := json.Marshal(e)
 		require.NoError(t, err)
-		have, err := e.encode()
+		have, err := e.appendTo(nil)
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(have))
 	}
@@ -31,6 +31,6 @@ func TestEntriesAreSpelledLikeEncodingJSON(t *testing.T) {
 	e.Usage.CostUSD = &rare
 	same()
 	e.Time = e.Time.AddDate(9000, 0, 0)
-	_, err := e.encode()
+	_, err := e.appendTo(nil)
 	require.Error(t, err)
 }

@@ -53,10 +53,10 @@ type Entry struct {
 	Closes []string `json:"closes,omitempty"` // of a closed entry: ids of builds
 }
 
-// encode spells the entry as encoding/json does, but for rare ones without asking it.
-func (e *Entry) encode() ([]byte, error) {
-	l := jsonline.Line{EscapeHTML: true}
-	l.Grow(400)
+// appendTo appends the entry to b as encoding/json spells it, which is asked for rare ones only.
+func (e *Entry) appendTo(b []byte) ([]byte, error) {
+	l := jsonline.Behind(b)
+	l.EscapeHTML = true
 	l.Open("")
 	l.String("kind", string(e.Kind))
 	l.String("campaign", e.Campaign)
@@ -82,10 +82,11 @@ func (e *Entry) encode() ([]byte, error) {
 	l.IntIf("also", int64(e.Also))
 	l.StringsIf("closes", e.Closes)
 	l.Close()
-	if b, ok := l.Bytes(); ok {
-		return b, nil
+	if line, ok := l.Bytes(); ok {
+		return line, nil
 	}
-	return json.Marshal(e)
+	slow, err := json.Marshal(e)
+	return append(b, slow...), err
 }
 
 // good reports whether the entry tells what a success takes.

@@ -57,16 +57,20 @@ func (l *Ledger) Append(e Entry) error {
 }
 
 func (l *Ledger) append(e Entry) error {
-	b, err := e.encode()
-	if err != nil {
-		panic("BUG: ledger entry does not encode: " + err.Error())
-	}
 	if l.w == nil {
+		var err error
 		if l.w, err = claim(l.dir); err != nil {
 			return err
 		}
 	}
-	if _, _, err := l.w.Append(b); err != nil {
+	spell := func(_ int, b []byte) ([]byte, error) {
+		b, err := e.appendTo(b)
+		if err != nil {
+			panic("BUG: ledger entry does not encode: " + err.Error())
+		}
+		return b, nil
+	}
+	if err := l.w.AppendAll(1, spell, func(int64, int) {}); err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
 	return nil

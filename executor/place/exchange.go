@@ -3,7 +3,6 @@ package place
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -257,16 +256,11 @@ func (p *Placer) keepFile(old, stage string, e *cache.Entry) bool {
 
 // buildFile writes one file. It is no [os.File], which asks twice whether it can be waited for.
 func (p *Placer) buildFile(stage string, e *cache.Entry) (w source.Written, err error) {
-	blob, err := p.cas.Open(e.Digest)
-	if err != nil {
-		return w, err
-	}
-	defer blob.Close()
 	fd, err := effect.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, e.Mode)
 	if err != nil {
 		return w, fmt.Errorf("write %s: %w", e.Path, err)
 	}
-	if _, err = io.Copy(effect.FdWriter{Fd: fd, Path: e.Path}, blob); err == nil {
+	if err = cache.CopyBlob(effect.FdWriter{Fd: fd, Path: e.Path}, p.cas, e.Digest); err == nil {
 		w, err = source.Wrote(fd)
 	}
 	if err == nil && w.Mode() != e.Mode { // by a umask, or a rule of the directory for new files
@@ -274,7 +268,10 @@ func (p *Placer) buildFile(stage string, e *cache.Entry) (w source.Written, err 
 			w, err = source.Wrote(fd)
 		}
 	}
-	if err = errors.Join(err, unix.Close(fd)); err != nil { // a network file system may say only now that it has no room
+	if err = errors.Join(err, unix.Close(fd)); cache.IsMissing(err) || cache.IsCorrupt(err) {
+		return w, err
+	}
+	if err != nil { // a network file system may say only now that it has no room
 		return w, fmt.Errorf("write %s: %w", e.Path, err)
 	}
 	return w, nil

@@ -138,7 +138,7 @@ func TestRecordIsSpelledLikeEncodingJSON(t *testing.T) {
 		t.Helper()
 		want, err := json.Marshal(r)
 		require.NoError(t, err)
-		require.Equal(t, string(want), string(r.encode()))
+		require.Equal(t, string(want), string(r.appendTo(nil)))
 	}
 	jsonlinetest.Each(t, &r, same)
 	r.Outs, r.Specs = []cache.Output{}, []OutPath{}

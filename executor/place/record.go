@@ -23,10 +23,10 @@ type putRecord struct {
 	Specs    []OutPath      `json:"specs"`
 }
 
-// encode spells the record as encoding/json does, without asking it.
-func (r *putRecord) encode() []byte {
-	l := jsonline.Line{EscapeHTML: true}
-	l.Grow(400)
+// appendTo appends the record to b as encoding/json spells it, without asking it.
+func (r *putRecord) appendTo(b []byte) []byte {
+	l := jsonline.Behind(b)
+	l.EscapeHTML = true
 	l.Open("")
 	l.String("instance", r.Instance)
 	if l.Null("outs", r.Outs == nil); r.Outs != nil {
@@ -43,11 +43,11 @@ func (r *putRecord) encode() []byte {
 		l.CloseArray()
 	}
 	l.Close()
-	b, ok := l.Bytes()
+	line, ok := l.Bytes()
 	if !ok {
 		panic("BUG: a record of outputs has no JSON")
 	}
-	return b
+	return line
 }
 
 // placed is the record of what was put: one line of JSON each, written before the exchange. So the last two
@@ -56,6 +56,7 @@ func (r *putRecord) encode() []byte {
 type placed struct {
 	file   string
 	out    *effect.File
+	line   []byte                 // what was written last, for its room
 	known  map[string][]putRecord // nil until read; the last two of each, oldest first
 	unread map[string][][]byte    // lines of instances that nobody asked for
 	found  bool                   // there was a file before anything was put
@@ -80,7 +81,6 @@ func (l *placed) add(r putRecord) bool {
 // remember writes down what is about to be put.
 func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPath) error {
 	r := putRecord{Instance: addr.String(), Outs: outs, Specs: specs}
-	line := r.encode()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.log.known != nil {
@@ -89,7 +89,8 @@ func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPat
 			return nil // its line is the last one of the instance
 		}
 	}
-	if err := p.log.append(append(line, '\n')); err != nil {
+	p.log.line = append(r.appendTo(p.log.line[:0]), '\n')
+	if err := p.log.append(p.log.line); err != nil {
 		return fmt.Errorf("write %s: %w", p.log.file, err)
 	}
 	return nil

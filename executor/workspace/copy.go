@@ -146,7 +146,7 @@ func openClone(fd int) (int, error) {
 	return unix.Open("/proc/self/fd/"+itoa(fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 }
 
-// copyBlob writes a stored blob, which the store verifies as it is read.
+// copyBlob writes what it reads.
 func copyBlob(to int, blob io.Reader) error {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)

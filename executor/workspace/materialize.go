@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -417,10 +416,5 @@ func (l *layer) fill(fd int, it *item) error {
 	case it.source:
 		return copySource(l.root, fd, it.path, it.digest)
 	}
-	blob, err := l.cas.Open(it.digest)
-	if err != nil {
-		return fmt.Errorf("materialize %s: %w", it.path, err)
-	}
-	err = copyBlob(fd, blob)
-	return errors.Join(wrap("materialize", it.path, err), blob.Close())
+	return wrap("materialize", it.path, cache.CopyBlob(effect.FdWriter{Fd: fd, Path: "workspace"}, l.cas, it.digest))
 }
