@@ -25,7 +25,7 @@ type taskDef struct {
 	expand   *node
 	byKey    map[string][]*Instance // of for_each
 	template *Instance
-	symbolic *Instance   // for checking a for_each without known keys; nil otherwise
+	symbolic *Instance   // for checking a for_each or matrix without known values; nil otherwise
 	cells    []*Instance // for expand: one for each matrix cell and loop, without a key
 	contents []*prompt   // the prompt files of its instances, without duplicates
 	broken   bool        // no instance can be trusted

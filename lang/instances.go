@@ -16,7 +16,7 @@ type lateParts struct {
 	def      *taskDef
 	inst     *Instance
 	keyed    bool
-	symbolic bool      // it stands for instances whose keys are not known
+	symbolic bool      // it stands for instances whose keys or values are not known
 	count    int       // loops of the cell
 	order    int       // among the instances of the task
 	prev     *Instance // the instance before it in a series; nil for none
@@ -64,19 +64,22 @@ func (l *loader) makeInstances(d *taskDef) {
 		all = append(all, l.cellInstances(d, &cells[i])...)
 	}
 	l.keep(d, all)
-	if len(all) == 0 && d.forEach != nil {
+	if len(all) == 0 && (d.forEach != nil || d.matrix != nil) {
 		l.makeSymbolic(d)
 	}
 }
 
-// makeSymbolic makes an instance that stands for those of a for_each whose keys are not known, or of
+// makeSymbolic makes an instance that stands for those of a for_each or matrix whose values are not known, or of
 // which there are none: its arguments and prompt are checked all the same.
 func (l *loader) makeSymbolic(d *taskDef) {
-	values := &cellValues{value: cty.DynamicVal}
+	values := &cellValues{}
+	if d.forEach != nil {
+		values.value = cty.DynamicVal
+	}
 	if d.matrix != nil {
 		values.matrix = cty.DynamicVal
 	}
-	cell := lateParts{def: d, keyed: true, symbolic: true, cellValues: values, count: 1}
+	cell := lateParts{def: d, keyed: d.forEach != nil, symbolic: true, cellValues: values, count: 1}
 	d.symbolic = l.instance(d, cell, Address{Task: d.task.Name}, 0, nil)
 }
 

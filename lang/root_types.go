@@ -33,9 +33,9 @@ func (r *rootTypes) root(name string) *typ {
 	case "self":
 		t = r.l.selfType(r.task, r.planTime)
 	case "each":
-		t = eachType(r.task)
+		t = r.eachType()
 	case "matrix":
-		t = matrixType(r.task)
+		t = r.matrixType()
 	}
 	r.set(name, t)
 	return t
@@ -43,8 +43,32 @@ func (r *rootTypes) root(name string) *typ {
 
 var loopType = objectOf(map[string]*typ{"index": numberType, "count": numberType})
 
-// eachType is the type of each, over all keys.
-func eachType(d *taskDef) *typ {
+// typeOnly is the type of an argument that is known before the run, as far as its text tells; what is wrong with it is said elsewhere.
+func (r *rootTypes) typeOnly(a *argument) *typ {
+	switch {
+	case a.broken:
+		return anyType
+	case a.constant != cty.NilVal:
+		return typeOfValue(a.constant)
+	}
+	c := &checker{roots: r, ev: r.l.ev, probs: &problems{}, typer: r.l.typer}
+	return c.check(a.syntax)
+}
+
+// partOf is what a value of a collection may be.
+func partOf(collection *typ) *typ {
+	if _, elem, ok := collection.elements(); ok && elem != nil {
+		return elem
+	}
+	return anyType
+}
+
+// eachType is the type of each, over all keys, or what the type of for_each tells where there are none.
+func (r *rootTypes) eachType() *typ {
+	d := r.task
+	if d.forEach != nil && len(d.each) == 0 {
+		return objectOf(map[string]*typ{"key": stringType, "value": partOf(r.typeOnly(d.forEach))})
+	}
 	vals := make([]cty.Value, 0, len(d.each))
 	for _, k := range d.each {
 		vals = append(vals, k.value)
@@ -77,8 +101,9 @@ func (l *loader) selfType(d *taskDef, planTime bool) *typ {
 	return t
 }
 
-// matrixType is the type of matrix, over all cells.
-func matrixType(d *taskDef) *typ {
+// matrixType is the type of matrix, over all cells, or what its text tells where there are none.
+func (r *rootTypes) matrixType() *typ {
+	d := r.task
 	values := map[string][]cty.Value{}
 	for _, i := range append(append([]*Instance(nil), d.task.Instances...), d.cells...) {
 		if m := i.late.matrix; m != cty.NilVal {
@@ -87,10 +112,20 @@ func matrixType(d *taskDef) *typ {
 			}
 		}
 	}
-	if len(values) == 0 {
-		return anyType
-	}
 	attrs := map[string]*typ{}
+	if len(values) == 0 {
+		if d.matrix == nil {
+			return anyType
+		}
+		axes := r.typeOnly(d.matrix)
+		if axes.shape != objectShape || axes.open {
+			return anyType
+		}
+		for k, t := range axes.attrs {
+			attrs[k] = partOf(t)
+		}
+		return objectOf(attrs)
+	}
 	for k, vs := range values {
 		attrs[k] = unionOfValues(vs)
 	}

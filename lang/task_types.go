@@ -141,7 +141,7 @@ func (x *taskTypes) task(d *taskDef, tolerated bool) *typ {
 
 // shaped gives the type of one instance the form of the whole task.
 func (x *taskTypes) shaped(d *taskDef, one *typ) *typ {
-	if d.broken || len(d.task.Instances) == 0 && d.forEach == nil {
+	if d.broken || len(d.task.Instances) == 0 && d.forEach == nil && d.symbolic == nil {
 		return anyType
 	}
 	all := listOf(one)

@@ -26,7 +26,7 @@ Of a target that names several tasks, what is fresh is left out. Nothing runs; u
 takes all of it back.`,
 		`  ufbuild accept triage --why "only reworded"
   ufbuild accept triage@2 --why "short, and right"
-  ufbuild accept group.review merge --why "a typo in the prompt"`,
+  ufbuild accept lens triage --why "a typo in the prompts"`,
 	},
 	journal.Select: {
 		"select TARGET@N…", "Read one attempt instead of another",
