@@ -376,7 +376,7 @@ func (x *actionIndex) save() {
 		dropTable(l.file)
 		return
 	}
-	var added []tableRow
+	added := make([]tableRow, 0, len(x.spots))
 	for k, i := range x.heads {
 		for ; i != 0; i = x.spots[i-1].next {
 			if at := &x.spots[i-1]; at.log == l.index {

@@ -381,7 +381,7 @@ func (x *packIndex) save() {
 		dropTable(p.file)
 		return
 	}
-	var added []tableRow
+	added := make([]tableRow, 0, len(x.places))
 	for sum, i := range x.heads {
 		for ; i != 0; i = x.places[i-1].next {
 			if at := &x.places[i-1]; at.pack == p.index {

@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ufbuild/ufbuild/executor/event"
 )
@@ -21,20 +20,42 @@ type leeway struct {
 var (
 	loose = leeway{16 << 20, 70} // as long as somebody waits for an answer
 	dense = leeway{12 << 20, 40} // once tasks run, which may take hours, and each of which leaves little to collect
+	final = leeway{6 << 20, 15}  // when they have run: what is left behind is put together beside all that is held, and soon over
 )
 
 // minHeap is the heap at which Go collects for the first time, for each hundred percent.
 const minHeap = 4 << 20
 
-var (
-	tended sync.Once   // all calls of tendHeap are one
-	tight  atomic.Bool // tasks run
-)
+// heap is how the collector is fitted to what the program holds.
+var heap struct {
+	once  sync.Once // all calls of tendHeap are one
+	mu    sync.Mutex
+	tends bool
+	now   leeway
+	share int // as it is set
+	runs  int // of the collector
+}
 
 // tightenHeap is told of what happens in a build.
 func tightenHeap(e event.Event) {
-	if e.Kind == event.AttemptStarted {
-		tight.Store(true)
+	switch e.Kind {
+	case event.AttemptStarted:
+		giveLeeway(dense, false)
+	case event.BuildEnded:
+		giveLeeway(final, true)
+	}
+}
+
+// giveLeeway changes what may be allocated, from the next collection on, or at once; only a build that ran tasks is in a hurry.
+func giveLeeway(l leeway, atOnce bool) {
+	heap.mu.Lock()
+	defer heap.mu.Unlock()
+	if atOnce && heap.now != dense {
+		return
+	}
+	heap.now = l
+	if heap.tends && atOnce {
+		fitHeap()
 	}
 }
 
@@ -44,27 +65,31 @@ func tendHeap(gogc string) {
 	if gogc != "" {
 		return
 	}
-	tended.Do(func() {
-		share := loose.shareOf(0)
-		debug.SetGCPercent(share)
-		var m runtime.MemStats
-		n := 0
+	heap.once.Do(func() {
+		heap.mu.Lock()
+		defer heap.mu.Unlock()
+		heap.tends, heap.now, heap.share = true, loose, loose.shareOf(0)
+		debug.SetGCPercent(heap.share)
 		afterCollection(func() {
-			runtime.ReadMemStats(&m)
-			held := m.NextGC * 100 / uint64(100+share) // package runtime/metrics would tell, and costs each start
-			r := loose
-			if tight.Load() {
-				r = dense
-			}
-			if fit := r.shareOf(held); fit != share { // setting it stops the world
-				share = fit
-				debug.SetGCPercent(share)
-			}
-			if n++; n&(n-1) == 0 { // what the program needs of itself changes less and less
+			heap.mu.Lock()
+			defer heap.mu.Unlock()
+			fitHeap()
+			if heap.runs++; heap.runs&(heap.runs-1) == 0 { // what the program needs of itself changes less and less
 				dropProgram()
 			}
 		})
 	})
+}
+
+// fitHeap sets what may be allocated before the next collection. The caller holds heap.mu.
+func fitHeap() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	held := m.NextGC * 100 / uint64(100+heap.share)       // package runtime/metrics would tell, and costs each start
+	if fit := heap.now.shareOf(held); fit != heap.share { // setting it stops the world
+		heap.share = fit
+		debug.SetGCPercent(fit)
+	}
 }
 
 // afterCollection calls do after each collection, for ever.
