@@ -88,7 +88,7 @@ func writeNumber(h *blake3.Hasher, n int64) {
 func (k Key) IsZero() bool { return k == Key{} }
 
 // String returns "k:<64 hex>".
-func (k Key) String() string { return "k:" + hex.EncodeToString(k[:]) }
+func (k Key) String() string { return sumText("k:", (*[32]byte)(&k)) }
 
 // Short returns the first 12 hex digits, for people.
 func (k Key) Short() string { return hex.EncodeToString(k[:6]) }
@@ -116,7 +116,7 @@ func ParseKey(s string) (Key, error) {
 func (k VerdictKey) IsZero() bool { return k == VerdictKey{} }
 
 // String returns "v:<64 hex>".
-func (k VerdictKey) String() string { return "v:" + hex.EncodeToString(k[:]) }
+func (k VerdictKey) String() string { return sumText("v:", (*[32]byte)(&k)) }
 
 // Short returns the first 12 hex digits, for people.
 func (k VerdictKey) Short() string { return hex.EncodeToString(k[:6]) }
@@ -156,4 +156,10 @@ func parseSumText(sum *[32]byte, prefix, s string) error {
 	}
 	*sum = parsed
 	return nil
+}
+
+// sumText spells a sum behind the letter of its kind.
+func sumText(kind string, sum *[32]byte) string {
+	b := append(make([]byte, 0, 2+2*len(sum)), kind...)
+	return string(hex.AppendEncode(b, sum[:]))
 }

@@ -11,6 +11,9 @@ import (
 // what a carriage return overwrote is gone, and so are blanks at the end and control characters other than tabs.
 // Bytes that are no UTF-8 become U+FFFD.
 func Plain(s string) string {
+	if isPlain(s) {
+		return s // as it mostly is
+	}
 	if i := strings.LastIndexByte(strings.TrimRight(s, "\r"), '\r'); i >= 0 {
 		s = s[i+1:]
 	}
@@ -33,6 +36,16 @@ func Plain(s string) string {
 		}
 	}
 	return strings.TrimRightFunc(b.String(), unicode.IsSpace)
+}
+
+// isPlain reports whether a text has nothing but letters of ASCII, and blanks before them.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if (s[i] < ' ' || s[i] > '~') && s[i] != '\t' {
+			return false
+		}
+	}
+	return s == "" || s[len(s)-1] > ' '
 }
 
 // PlainText is [Plain] for each line of a text. The ends of lines stay.

@@ -21,6 +21,14 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
+// TestPlainIsOneWay: what is plain as it is comes out as it does beside a mark that is left out, which is found by looking at each
+// rune.
+func TestPlainIsOneWay(t *testing.T) {
+	for _, s := range []string{"", "a", " a\tb~", "blank ", "tab\t", "é", "\x7f", "\x1f", "\r", "a\rb"} {
+		require.Equal(t, Plain(s+"\u00ad"), Plain(s), "%q", s)
+	}
+}
+
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                      "",
