@@ -2,14 +2,19 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
@@ -40,6 +45,32 @@ func TestAHungStartHoldsUpNobody(t *testing.T) {
 		synctest.Wait()
 		require.True(t, late)
 	})
+}
+
+// TestThreadsStay is what starts of commands rest on: the death signal of a program is tied to the thread that started it, and that
+// lives on when its goroutine has ended.
+func TestThreadsStay(t *testing.T) {
+	if !threadsStay {
+		t.Skip("of this Go nobody has looked, so each start has a thread that stays")
+	}
+	var all, bound sync.WaitGroup
+	threads := make([]int, 8)
+	bound.Add(len(threads))
+	for i := range threads {
+		all.Go(func() {
+			runtime.LockOSThread() // so that each has another one
+			threads[i] = unix.Gettid()
+			bound.Done()
+			bound.Wait()
+			runtime.UnlockOSThread()
+		})
+	}
+	all.Wait()
+	runtime.GC()
+	debug.FreeOSMemory()
+	for _, thread := range threads {
+		require.DirExists(t, fmt.Sprintf("/proc/self/task/%d", thread))
+	}
 }
 
 // TestStoppedBeforeItStarted: who stops everything waits for no start, and what starts after that is stopped at once.
