@@ -385,9 +385,9 @@ func (b *Builder) output(a lang.Address) func([]byte) {
 
 // phase tells how far an attempt is.
 func (b *Builder) phase(a lang.Address, at *cache.Attempt) func(event.Phase) {
-	name := a.String()
+	name, key := a.String(), at.Key.String()
 	return func(p event.Phase) {
-		b.emit(event.Event{Kind: event.AttemptPhase, Address: name, Key: at.Key.String(), Ordinal: at.Ordinal, Phase: p})
+		b.emit(event.Event{Kind: event.AttemptPhase, Address: name, Key: key, Ordinal: at.Ordinal, Phase: p})
 	}
 }
 
