@@ -16,8 +16,8 @@ func (c *checker) conditional(e *hclsyntax.ConditionalExpr) *typ {
 	yes := c.check(e.TrueResult)
 	no := c.check(e.FalseResult)
 	c.guarded = c.guarded[:n]
-	if len(asked) > 0 {
-		yes, no = yes.certain(), no.certain()
+	if len(asked) > 0 { // what came by way of a local
+		yes, no = yes.certainOf(asked), no.certainOf(asked)
 	}
 	if !sameKind(yes, no) {
 		c.probs.error("UF2102", hcl.RangeBetween(e.TrueResult.Range(), e.FalseResult.Range()),

@@ -234,10 +234,11 @@ func (x *taskTypes) output(d *taskDef, o outputShape, tolerated bool) *typ {
 		t.hints["text"] = advice{"UF6106", fmt.Sprintf("outputs.%s has no attribute \"text\": it is a tree.", o.name)}
 		return t
 	}
-	attrs["text"] = maybeNull(stringType, maybe)
+	of := "task." + d.task.Name
+	attrs["text"] = maybeNull(stringType, maybe, of)
 	switch {
 	case isJSONKind(contract):
-		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name], contract), maybe)
+		attrs["json"] = maybeNull(typeOfJSON(x.ev.jsonTypes[contract.Name], contract), maybe, of)
 	case contract == nil && o.named:
 		attrs["json"] = anyType // that there is no such contract was said there
 	case contract == nil:
@@ -250,13 +251,13 @@ func (x *taskTypes) output(d *taskDef, o outputShape, tolerated bool) *typ {
 	return t
 }
 
-// maybeNull is the type with the reason why it may be null at run time.
-func maybeNull(t *typ, why string) *typ {
+// maybeNull is the type with the reason why it may be null at run time, and the task that decides.
+func maybeNull(t *typ, why, of string) *typ {
 	if why == "" {
 		return t
 	}
 	n := *t
-	n.maybe, n.key = why, ""
+	n.maybe, n.of, n.key = why, of, ""
 	return &n
 }
 

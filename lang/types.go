@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,6 +38,7 @@ type typ struct {
 	count  int  // of a list whose elements are all known to be there; 0 when nobody knows
 	known  cty.Value
 	maybe  string            // why it may be null at run time; "" when it never is, or nobody promised
+	of     string            // with it: the task, as task.NAME, whose output decides
 	doubt  string            // of an output: the tolerated task that may have left nothing
 	from   *Contract         // of an unchecked value: the contract whose schema is open
 	absent string            // says that an attribute is missing, with %s for its name; "" for the usual words
@@ -74,18 +74,23 @@ func unionOf(ts ...*typ) *typ {
 		return ts[0]
 	}
 	var distinct []*typ
-	loose, maybe := false, ""
+	loose, null := false, anyType // the first that may be null says why
 	for _, t := range ts {
-		loose, maybe = loose || t.loose, cmp.Or(maybe, t.maybe)
+		loose = loose || t.loose
+		if null.maybe == "" {
+			null = t
+		}
 		alternatives := []*typ{t}
 		if t.shape == unionShape {
 			alternatives = t.elems
 		}
 		for _, a := range alternatives {
-			if a.shape == anyShape {
-				return maybeNull(a, cmp.Or(maybe, a.maybe))
+			if null.maybe == "" {
+				null = a
 			}
-			maybe = cmp.Or(maybe, a.maybe)
+			if a.shape == anyShape {
+				return maybeNull(a, null.maybe, null.of)
+			}
 			distinct = addDistinct(distinct, a)
 		}
 	}
@@ -95,7 +100,7 @@ func unionOf(ts ...*typ) *typ {
 	case 1:
 		return distinct[0]
 	}
-	return &typ{shape: unionShape, elems: distinct, loose: loose, maybe: maybe}
+	return &typ{shape: unionShape, elems: distinct, loose: loose, maybe: null.maybe, of: null.of}
 }
 
 // addDistinct adds a type unless it is there; types that differ only in what is known become the type
@@ -121,6 +126,18 @@ func (t *typ) general() *typ {
 // certain is the type without doubts about null: somebody has asked.
 func (t *typ) certain() *typ {
 	return t.mapped(func(n *typ) { n.maybe, n.doubt, n.key = "", "", "" })
+}
+
+// certainOf is the type without doubts about null that are about tasks of which somebody has asked, each as task.NAME.
+func (t *typ) certainOf(asked []string) *typ {
+	return t.mapped(func(n *typ) {
+		if n.maybe != "" && containsString(asked, n.of) {
+			n.maybe, n.of, n.key = "", "", ""
+		}
+		if n.doubt != "" && containsString(asked, "task."+n.doubt) {
+			n.doubt, n.key = "", ""
+		}
+	})
 }
 
 // mapped is a copy of the type in which every part was changed.
