@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
@@ -9,8 +8,8 @@ import (
 // Pattern says what class a text belongs to.
 type Pattern struct {
 	Class Class
-	Text  *regexp.Regexp // matched against one line
-	Line  string         // a line as reported by users of a program; the test of the pattern
+	Text  *Look  // matched against one line
+	Line  string // a line as reported by users of a program; the test of the pattern
 }
 
 // Patterns are the wordings that providers and their programs share. The first match wins, so what
@@ -39,7 +38,7 @@ var Patterns = []Pattern{
 	{Refused, re(`\bunable to respond to this request\b.*\busage policy\b|\bflagged as potentially violating\b|\bcontent_policy_violation\b`), "API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy"},
 }
 
-func re(s string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + s) }
+func re(s string) *Look { return LookFor(`(?i)` + s) }
 
 // httpStatus matches a number that is said to be a status. "error: 429 tests failed" is not.
 func httpStatus(code string) string {

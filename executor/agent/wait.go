@@ -1,20 +1,19 @@
 package agent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
 var (
-	waitIn    = regexp.MustCompile(`(?i)\b(?:try again|retry|reset|resets|available|wait)(?: again)?(?: in| after)?:?\s+((?:(?:about|~|and|,)?\s*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b,?\s*)+)`)
-	waitPart  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-	waitAfter = regexp.MustCompile(`(?i)\bretry-after"?\s*[:=]\s*"?(\d+)\b`)
-	waitDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"`)
-	waitEpoch = regexp.MustCompile(`(?i)\blimit reached\|(\d{10})\b`)
-	waitStamp = regexp.MustCompile(`(?i)\b(?:again|resets?|until)(?: at| after| on)?:?\s+(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d))`)
-	waitClock = regexp.MustCompile(`(?i)\b(?:again|resets?)(?: at)?:?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b(?:\s*\(([A-Za-z_/+-]+)\))?`)
+	waitIn    = LookFor(`(?i)\b(?:try again|retry|reset|resets|available|wait)(?: again)?(?: in| after)?:?\s+((?:(?:about|~|and|,)?\s*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b,?\s*)+)`)
+	waitPart  = LookFor(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+	waitAfter = LookFor(`(?i)\bretry-after"?\s*[:=]\s*"?(\d+)\b`)
+	waitDelay = LookFor(`"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"`)
+	waitEpoch = LookFor(`(?i)\blimit reached\|(\d{10})\b`)
+	waitStamp = LookFor(`(?i)\b(?:again|resets?|until)(?: at| after| on)?:?\s+(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d))`)
+	waitClock = LookFor(`(?i)\b(?:again|resets?)(?: at)?:?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b(?:\s*\(([A-Za-z_/+-]+)\))?`)
 )
 
 // maxWait bounds what a program can say: the longest window of a provider is a month.
@@ -34,12 +33,12 @@ func Wait(text string, now time.Time) time.Duration {
 }
 
 func waitDuration(text string, _ time.Time) (time.Duration, bool) {
-	m := waitIn.FindStringSubmatch(text)
+	m := waitIn.find(text)
 	if m == nil {
 		return 0, false
 	}
 	total := 0.0
-	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
+	for _, p := range waitPart.compiled().FindAllStringSubmatch(m[1], -1) {
 		n, err := strconv.ParseFloat(p[1], 64)
 		if err != nil {
 			return 0, false
@@ -67,8 +66,8 @@ func unit(name string) time.Duration {
 }
 
 func waitSeconds(text string, _ time.Time) (time.Duration, bool) {
-	for _, re := range []*regexp.Regexp{waitAfter, waitDelay} {
-		if m := re.FindStringSubmatch(text); m != nil {
+	for _, re := range []*Look{waitAfter, waitDelay} {
+		if m := re.find(text); m != nil {
 			n, err := strconv.ParseFloat(m[1], 64)
 			return time.Duration(min(n*float64(time.Second), float64(maxWait))), err == nil
 		}
@@ -77,11 +76,11 @@ func waitSeconds(text string, _ time.Time) (time.Duration, bool) {
 }
 
 func waitMoment(text string, now time.Time) (time.Duration, bool) {
-	if m := waitEpoch.FindStringSubmatch(text); m != nil {
+	if m := waitEpoch.find(text); m != nil {
 		n, err := strconv.ParseInt(m[1], 10, 64)
 		return time.Unix(n, 0).Sub(now), err == nil
 	}
-	if m := waitStamp.FindStringSubmatch(text); m != nil {
+	if m := waitStamp.find(text); m != nil {
 		at, err := time.Parse(time.RFC3339, m[1])
 		return at.Sub(now), err == nil
 	}
@@ -91,7 +90,7 @@ func waitMoment(text string, now time.Time) (time.Duration, bool) {
 // waitTime reads a time of day as its next occurrence, in the zone that stands behind it, such as "(Europe/Berlin)", else in that
 // of now: a program goes by the zone of the machine, and its builder by TZ, which it is not handed.
 func waitTime(text string, now time.Time) (time.Duration, bool) {
-	m := waitClock.FindStringSubmatch(text)
+	m := waitClock.find(text)
 	if m == nil {
 		return 0, false
 	}

@@ -12,7 +12,6 @@ package exec
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -52,7 +51,7 @@ const quietLines = 2
 const crashLines = 20
 
 // errorLook is how a line has to begin to speak against exit 0.
-var errorLook = regexp.MustCompile(`(?i)^\W*(\w+ ?){0,3}(error|exception|failed|fatal)\b|^\W*(http|status)?\W*(401|402|429|529)\b|^\W*(you've|you have) (hit|reached)|^\W*(rate limit|usage limit|credit balance|invalid api key|claude ai usage limit)`)
+var errorLook = agent.LookFor(`(?i)^\W*(\w+ ?){0,3}(error|exception|failed|fatal)\b|^\W*(http|status)?\W*(401|402|429|529)\b|^\W*(you've|you have) (hit|reached)|^\W*(rate limit|usage limit|credit balance|invalid api key|claude ai usage limit)`)
 
 // Read reads usage from the usage file and the class from exit code and last lines.
 func (Driver) Read(e agent.Ended) agent.End {

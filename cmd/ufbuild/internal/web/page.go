@@ -10,6 +10,7 @@ import (
 	"html"
 	"io"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
@@ -18,10 +19,11 @@ var assets embed.FS
 // scripts are the parts of the page's one script, in their order.
 var scripts = []string{"base.js", "data.js", "table.js", "graph.js", "timeline.js", "views.js", "detail.js", "live.js", "main.js"}
 
-// style and script are what is in every page. Each has its digest in the policy.
+// style and script are what is in every page. Each has its digest in the policy. They are put together for the first page: most
+// invocations show none.
 var (
-	style  = asset("style.css")
-	script = joined()
+	style  = sync.OnceValue(func() string { return asset("style.css") })
+	script = sync.OnceValue(joined)
 )
 
 func asset(name string) string {
@@ -46,7 +48,7 @@ func joined() string {
 // says what it may ask.
 func policy(connect string) string {
 	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; img-src data: blob:; connect-src %s; base-uri 'none'; form-action 'none'",
-		sum(script), sum(style), connect)
+		sum(script()), sum(style()), connect)
 }
 
 func sum(text string) string {
@@ -96,7 +98,7 @@ func head(w io.Writer, title, connect string) {
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"+
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"+
 		"<title>%s · ufbuild</title>\n<style>%s</style>\n</head>\n<body>\n%s",
-		html.EscapeString(policy(connect)), html.EscapeString(title), style, asset("page.html"))
+		html.EscapeString(policy(connect)), html.EscapeString(title), style(), asset("page.html"))
 }
 
 // data writes a value where the script finds it. The encoder spells < as \u003c, so no text can end the
@@ -112,4 +114,4 @@ func data(w io.Writer, attribute string, v any) error {
 	return nil
 }
 
-func tail(w io.Writer) { fmt.Fprintf(w, "<script>%s</script>\n</body>\n</html>\n", script) }
+func tail(w io.Writer) { fmt.Fprintf(w, "<script>%s</script>\n</body>\n</html>\n", script()) }

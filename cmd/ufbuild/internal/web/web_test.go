@@ -50,13 +50,13 @@ func TestPageAsksNothing(t *testing.T) {
 
 // TestTones wants what ended badly to look like it.
 func TestTones(t *testing.T) {
-	tones := regexp.MustCompile(`const tones = \{(.*)\};`).FindStringSubmatch(script)[1]
+	tones := regexp.MustCompile(`const tones = \{(.*)\};`).FindStringSubmatch(script())[1]
 	for _, o := range []cache.Outcome{cache.Failed, cache.Rejected, cache.Stalled, cache.TimedOut, cache.Refused, cache.Infra} {
 		require.Regexp(t, `\b"?`+string(o)+`"?: "failed"`, tones)
 	}
 	for _, tone := range regexp.MustCompile(`: "(\w+)"`).FindAllStringSubmatch(tones, -1) {
-		require.Contains(t, style, ".s-"+tone[1]+" {")
-		require.Contains(t, style, "--"+tone[1]+"-bg:")
+		require.Contains(t, style(), ".s-"+tone[1]+" {")
+		require.Contains(t, style(), "--"+tone[1]+"-bg:")
 	}
 }
 
