@@ -34,9 +34,13 @@ const (
 	dirEntryLen = 8 + 4
 )
 
-// heldTable is the size of rows up to which they are kept in memory after the first question: asking the kernel for each of
+// heldTable is the size of rows up to which they are kept in memory after the first few questions: asking the kernel for each of
 // forty thousand blobs takes longer than reading their rows at once.
 const heldTable = 4 << 20
+
+// fewBlocks is the part of the blocks, one in so many, that are read one by one before all are kept: who asks of a dozen among
+// ten thousand reads a dozen.
+const fewBlocks = 4
 
 // tableWorth is how many entries must be missing before a writer adds them; scanning fewer costs nothing to speak of. It grows
 // with the table to tableBound, so that what is written stays in proportion to what is new.
@@ -60,6 +64,7 @@ type table struct {
 	held    []byte   // every block, once read and if not too long
 	sound   []bool   // of held: blocks whose sum was compared
 	buf     []byte   // one block, where they are not held
+	asked   int      // how many were read so
 }
 
 var errTable = errors.New("the table is damaged")
@@ -113,8 +118,8 @@ func (t *table) blocks() int { return (t.rows + blockRows - 1) / blockRows }
 // block returns the rows of block i, valid until the next call.
 func (t *table) block(i int) ([]byte, error) {
 	from, to := i*blockLen, min((i+1)*blockLen, t.rows*rowLen)
-	if t.rows*rowLen > heldTable {
-		if t.buf == nil {
+	if few := t.asked < t.blocks()/fewBlocks; few || t.rows*rowLen > heldTable {
+		if t.asked++; t.buf == nil {
 			t.buf = make([]byte, blockLen)
 		}
 		b := t.buf[:to-from]
