@@ -112,12 +112,18 @@ func (c *checkpoint) fill(v *View) error {
 	if err != nil {
 		return err
 	}
-	d := decoder{b: b, keep: true}
+	d := decoder{b: b, keep: true, known: make([]word, 0, len(b)/128)}
 	v.end, v.open, c.builds = c.covered, d.number(), d.number()
 	c.built, c.closes, c.decisions = d.region(), d.region(), d.region()
 	n := d.count()
-	v.grow(n)
+	if v.wanted == nil {
+		v.grow(n)
+	}
 	for range n {
+		if v.wanted != nil && !v.wants(&d) {
+			d.passAll()
+			continue
+		}
 		c.fillAddress(v, &d)
 	}
 	v.Retries = make([]Retry, d.count())
@@ -158,6 +164,41 @@ const (
 	hasSkipped
 	hasHistory
 )
+
+// wants reports whether what comes next is of a task that the view is about.
+func (v *View) wants(d *decoder) bool {
+	at, known := d.b, len(d.known)
+	_, task := d.word()
+	yes := v.wanted[string(task)]
+	d.b, d.known = at, d.known[:known]
+	return yes
+}
+
+// passAll passes by what fillAddress reads.
+func (d *decoder) passAll() {
+	d.passAddress()
+	has := d.number()
+	if has&hasSelected != 0 {
+		d.passSelection()
+	}
+	if has&hasLast != 0 {
+		d.passSelection()
+	}
+	if has&hasEnded != 0 {
+		d.passAttempt()
+		d.pass(3)
+		d.passTime()
+	}
+	if has&hasSkipped != 0 {
+		d.passAddress()
+		d.pass(2)
+		d.passTime()
+	}
+	if has&hasHistory != 0 {
+		d.region()
+		d.number()
+	}
+}
 
 func (c *checkpoint) fillAddress(v *View, d *decoder) {
 	a, has := d.address(), d.number()

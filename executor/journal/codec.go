@@ -99,8 +99,14 @@ var errCheckpoint = errors.New("the checkpoint is damaged")
 type decoder struct {
 	b     []byte
 	keep  bool // texts were written once only
-	known []string
+	known []word
 	err   error
+}
+
+// word is a text that may come again; it becomes one when it does.
+type word struct {
+	bytes []byte
+	text  string
 }
 
 func (d *decoder) fail() {
@@ -147,19 +153,33 @@ func (d *decoder) key() (k [32]byte) {
 func (d *decoder) attempt() Attempt { return Attempt{d.key(), d.number()} }
 
 func (d *decoder) text() string {
+	i, b := d.word()
+	if i == 0 {
+		return string(b)
+	}
+	k := &d.known[i-1]
+	if k.text == "" {
+		k.text = string(k.bytes)
+	}
+	return k.text
+}
+
+// word reads a text and returns it, or its place in known, counted from 1.
+func (d *decoder) word() (at int, b []byte) {
 	i := d.number()
-	if i != 0 {
-		if i < 0 || i > len(d.known) {
-			d.fail()
-			return ""
-		}
-		return d.known[i-1]
+	switch {
+	case i < 0 || i > len(d.known):
+		d.fail()
+		return 0, nil
+	case i > 0:
+		return i, d.known[i-1].bytes
 	}
-	s := string(d.take(d.number()))
-	if d.keep {
-		d.known = append(d.known, s)
+	b = d.take(d.number())
+	if !d.keep || d.err != nil {
+		return 0, b
 	}
-	return s
+	d.known = append(d.known, word{bytes: b})
+	return len(d.known), b
 }
 
 func (d *decoder) texts() []string {
@@ -190,6 +210,38 @@ func (d *decoder) digest() digest.Digest { return digest.Digest{Sum: d.key(), Si
 
 func (d *decoder) address() lang.Address {
 	return lang.Address{Task: d.text(), Key: d.text(), Matrix: d.text(), Loop: d.number(), Looped: d.flag()}
+}
+
+// These pass by what nobody wants.
+
+func (d *decoder) passAddress() {
+	d.pass(3)
+	d.number()
+	d.number()
+}
+
+func (d *decoder) pass(texts int) {
+	for range texts {
+		d.word()
+	}
+}
+
+func (d *decoder) passAttempt() {
+	d.take(32)
+	d.number()
+}
+
+func (d *decoder) passTime() {
+	if size := d.take(1); len(size) > 0 {
+		d.take(int(size[0]))
+	}
+}
+
+func (d *decoder) passSelection() {
+	d.passAttempt()
+	d.pass(1)
+	d.passTime()
+	d.pass(1)
 }
 
 func (d *decoder) selection() Selection {

@@ -96,7 +96,11 @@ func (j *Journal) Close() error {
 
 // Read folds the journal of the campaign at root as it is now. A journal that does not exist is
 // empty. damage says what of it could not be read; the rest counts.
-func Read(root string) (v *View, damage []string, err error) {
+func Read(root string) (v *View, damage []string, err error) { return ReadOf(root, nil) }
+
+// ReadOf is Read, for who asks only of some tasks, by name, and wants no more to be read than that takes: of the addresses of others
+// the fields of the view, rulings included, say nothing or too little. nil is all tasks.
+func ReadOf(root string, tasks map[string]bool) (v *View, damage []string, err error) {
 	v, f, err := open(root)
 	if f == nil {
 		return v, nil, err
@@ -104,6 +108,7 @@ func Read(root string) (v *View, damage []string, err error) {
 	defer func() { _ = f.Close() }()
 	c := openCheckpoint(root, f)
 	if c != nil {
+		v.wanted = tasks
 		v, damage, err = v.follow(f, c)
 	}
 	if c == nil || err != nil { // what the checkpoint cannot say, the journal can

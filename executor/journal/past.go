@@ -118,9 +118,19 @@ func (v *View) Built() bool {
 func (v *View) History(a lang.Address) ([]Attempt, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if !v.isAbout(a) { // nobody asks, but the journal would know
+		whole, err := replay(v.root, v.end)
+		if err != nil {
+			return nil, err
+		}
+		return whole.list(whole.historyOf(a)), nil
+	}
 	err := v.try(func(v *View) error { return v.needHistory(a) })
 	return v.list(v.historyOf(a)), err
 }
+
+// isAbout reports whether a view has what there is of an address.
+func (v *View) isAbout(a lang.Address) bool { return v.wanted == nil || v.wanted[a.Task] }
 
 // Attempts is the length of the History of an address.
 func (v *View) Attempts(a lang.Address) int {
@@ -236,6 +246,9 @@ func (v *View) needHistory(a lang.Address) error {
 
 // remember adds the attempt of a record to those of its address, which has a row.
 func (v *View) remember(r *Record) error {
+	if !v.isAbout(r.Address) {
+		return nil
+	}
 	if err := v.needHistory(r.Address); err != nil {
 		return err
 	}

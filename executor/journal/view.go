@@ -24,7 +24,8 @@ type View struct {
 	discarded map[Attempt]int // index into Retries of the live retry that discards it
 	open      int             // how many builds, from the first, came before all was fresh
 
-	rows // by address what is selected and how attempts ended
+	rows                   // by address what is selected and how attempts ended
+	wanted map[string]bool // names of the tasks that the view is about; nil for all
 
 	root string // of the campaign; "" for a view of records that are in no file
 	end  int64  // of the last record in the journal
