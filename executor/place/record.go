@@ -1,10 +1,12 @@
 package place
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -52,7 +54,8 @@ func (r *putRecord) appendTo(b []byte) []byte {
 
 // placed is the record of what was put: one line of JSON each, written before the exchange. So the last two
 // different ones of an instance count: a crash may have come before the exchange of the last. It is read
-// only when something is in the way. A torn or damaged line is no line.
+// only when something is in the way: for the first few instances by passing through it, and then as a whole. A torn or damaged line is
+// no line.
 type placed struct {
 	file   string
 	out    *effect.File
@@ -63,7 +66,15 @@ type placed struct {
 	begun  bool                   // there was none, and now there is ours
 	lines  int
 	loaded bool
+	passed map[string]bool // instances whose lines alone were read
 }
+
+// maxPasses is how many instances are looked for by passing through the record. To keep all lines takes as long as about as many.
+const maxPasses = 8
+
+// wholeEvery is how many lines come to the record between two builds that read all of it, and see whether most is out of date. Those
+// between may ask for a few instances each.
+const wholeEvery = 256
 
 // compactFrom is the number of lines from which a record that is mostly out of date is written anew.
 const compactFrom = 1000
@@ -83,7 +94,7 @@ func (p *Placer) remember(addr lang.Address, outs []cache.Output, specs []OutPat
 	r := putRecord{Instance: addr.String(), Outs: outs, Specs: specs}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.log.known != nil {
+	if p.log.loaded || p.log.passed[r.Instance] {
 		p.log.take(r.Instance)
 		if !p.log.add(r) {
 			return nil // its line is the last one of the instance
@@ -116,8 +127,10 @@ func (l *placed) append(line []byte) error {
 
 // find returns the records of an instance, oldest first.
 func (l *placed) find(instance string) ([]putRecord, error) {
-	if err := l.read(); err != nil {
-		return nil, err
+	if !l.loaded && !l.passed[instance] {
+		if err := l.pass(instance); err != nil {
+			return nil, err
+		}
 	}
 	l.take(instance)
 	return slices.Clone(l.known[instance]), nil
@@ -134,9 +147,12 @@ func (l *placed) take(instance string) {
 	delete(l.unread, instance)
 }
 
+// instanceFirst is how a line begins.
+const instanceFirst = `{"instance":"`
+
 // instanceOf returns the instance that a line is about, "" for a damaged one.
 func instanceOf(line []byte) string {
-	if rest, ok := bytes.CutPrefix(line, []byte(`{"instance":"`)); ok {
+	if rest, ok := bytes.CutPrefix(line, []byte(instanceFirst)); ok {
 		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && bytes.IndexByte(name, '\\') < 0 {
 			return string(name)
 		}
@@ -146,6 +162,47 @@ func instanceOf(line []byte) string {
 		return ""
 	}
 	return r.Instance
+}
+
+// pass reads the lines of one instance, or all.
+func (l *placed) pass(instance string) error {
+	if len(l.passed) == maxPasses {
+		return l.read()
+	}
+	f, err := os.Open(l.file)
+	if err != nil {
+		return l.read() // there is none, or it says why
+	}
+	defer f.Close()
+	if l.passed == nil {
+		l.passed, l.known = map[string]bool{}, map[string][]putRecord{}
+	}
+	lines := bufio.NewReaderSize(f, 64<<10)
+	n, any, short := 0, []byte(instanceFirst), []byte(instanceFirst+instance+`"`)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return l.read() // of a task with very many outputs
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read %s: %w", l.file, err)
+		}
+		if n++; bytes.HasPrefix(line, short) || (!bytes.HasPrefix(line, any) || bytes.IndexByte(line, '\\') >= 0) && instanceOf(line) == instance {
+			var r putRecord
+			if json.Unmarshal(line, &r) == nil && r.Instance == instance {
+				l.add(r)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if n%wholeEvery == 0 {
+		delete(l.known, instance)
+		return l.read()
+	}
+	l.found, l.passed[instance] = !l.begun, true
+	return nil
 }
 
 // complete reports whether a file without a line was not put by us: the record was never lost.
@@ -160,7 +217,7 @@ func (l *placed) read() error {
 		return fmt.Errorf("read %s: %w", l.file, err)
 	}
 	l.found = err == nil && !l.begun
-	l.loaded = true
+	l.loaded, l.passed = true, nil
 	l.known, l.unread = map[string][]putRecord{}, map[string][][]byte{}
 	for line := range bytes.Lines(data) {
 		if instance := instanceOf(line); instance != "" {
