@@ -99,7 +99,7 @@ func (s *session) took(a lang.Address) time.Duration { return s.times.Of(a.Strin
 // keepTimes saves them, without what the campaign does not have any more.
 func (s *session) keepTimes() error {
 	if s.slice != nil {
-		return s.times.Save(func(string) bool { return true })
+		return s.times.Save(nil)
 	}
 	known := make(map[string]bool, s.graph.Len())
 	for _, n := range s.graph.Nodes() {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -40,4 +42,44 @@ func TestDamagedTimesKnowLess(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		require.Equal(t, want, OpenTimes(path).Of("task.a"), "%q", text)
 	}
+}
+
+// TestManyTimes changes a few of many, which are searched where they lie, and holds that to what a map says.
+func TestManyTimes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "times")
+	want := map[string]time.Duration{}
+	note := func(times *Times, address string, d time.Duration) {
+		times.Note(address, d)
+		want[address] = d
+	}
+	holds := func() *Times {
+		times := OpenTimes(path)
+		for address, d := range want {
+			require.Equal(t, d, times.Of(address), address)
+		}
+		for _, address := range []string{"", "a", "t5 ", "t50x", "zz"} {
+			require.Zero(t, times.Of(address), address)
+		}
+		return times
+	}
+	times := OpenTimes(path)
+	for i := range 4000 {
+		note(times, fmt.Sprintf("t%d", i), time.Duration(i+1)*time.Microsecond)
+	}
+	require.NoError(t, times.Save(nil))
+	times = holds()
+	require.NotEmpty(t, times.lines)
+	for i, address := range []string{"t0", "t17", "t18", "t3999", "b/x y", "t50y", "zzz"} {
+		note(times, address, time.Duration(i+1)*time.Hour)
+	}
+	require.NoError(t, times.Save(nil))
+	times = holds()
+	note(times, "t9", time.Minute)
+	require.NoError(t, times.Save(func(address string) bool { return address != "t8" }))
+	delete(want, "t8")
+	times = holds()
+	require.Zero(t, times.Of("t8"))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, len(want)+1, bytes.Count(b, []byte("\n")))
 }
