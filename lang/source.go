@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -261,14 +262,14 @@ func readBelow(dir, name string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, overLimit(name, limit)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	b := bytes.NewBuffer(make([]byte, 0, int(info.Size())+bytes.MinRead)) // nearly always enough, and then never copied
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, plainCause(err))
 	}
-	if int64(len(b)) > limit {
+	if int64(b.Len()) > limit {
 		return nil, overLimit(name, limit)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // plainCause drops the absolute path that the os package puts into its errors.
