@@ -51,7 +51,8 @@ type Builder struct {
 	Scope    *Scope                                 // which nodes may start; nil: all that are wanted
 	Settled  map[graph.NodeID]Settled               // nodes that are not decided: it is known that they are fresh
 	Beyond   int                                    // wanted nodes that are not in Graph, all of them fresh
-	Touched  func() []TouchBeyond                   // which of their outputs are not what they were before the build; nil: there are none
+	Touched  func() []TouchBeyond                   // which of their outputs are not what they were when all was fresh; nil: there are none
+	Unseen   bool                                   // nobody looked at these outputs before the build
 	Jobs     int                                    // parallel attempts, at least 1
 	FailFast bool                                   // start nothing new after a failure
 	Unpaid   string                                 // why no prompt is started; "": they are

@@ -653,8 +653,8 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 		sum.Counts[IsFresh] += s.b.Beyond
 	}
 	s.putBack()
-	sum.Unsound = s.unsound
 	sum.Unclean = s.unclean()
+	sum.Unsound = s.unsound
 	s.emit(event.Event{Kind: event.BuildEnded, Counts: sum.countNames(), Total: sum.Total, Duration: sum.Duration})
 	return sum
 }

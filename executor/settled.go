@@ -101,18 +101,24 @@ func (b *Builder) AccountHit(at journal.Attempt, profile *lang.Profile, pool str
 // TouchBeyond is a file of a node that is not in the graph.
 type TouchBeyond struct {
 	place.Touch
-	Owner lang.Address
+	Owner lang.Address // zero where it is of no node
+	Quiet bool         // somebody else tells of it, or nobody, when a task of this build did that
 }
 
-// overOutputsBeyond is overOutputs for nodes that are not in the graph.
+// overOutputsBeyond is overOutputs for nodes that are not in the graph. What nobody looked at before may have been changed by then: that
+// is no work of a task, and nobody decided without it.
 func (s *scheduler) overOutputsBeyond() []Trespass {
 	w := &s.b.witness
-	if s.b.Touched == nil || !slices.ContainsFunc(w.runs, func(st *stay) bool { return st.roams }) {
+	if s.b.Touched == nil || !s.b.Unseen && !slices.ContainsFunc(w.runs, func(st *stay) bool { return st.roams }) {
 		return nil
 	}
 	var out []Trespass
 	for _, t := range s.b.Touched() {
-		if by := w.suspects(t.At, t.Owner); len(by) > 0 {
+		by := w.suspects(t.At, t.Owner)
+		switch {
+		case len(by) == 0 && s.b.Unseen && s.unsound == nil:
+			s.unsound = fmt.Errorf("%s was %s before", t.Path, t.What)
+		case len(by) > 0 && !t.Quiet:
 			out = append(out, Trespass{Path: t.Path, What: t.What, Owner: t.Owner, By: by})
 		}
 	}

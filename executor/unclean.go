@@ -161,7 +161,7 @@ func (s *scheduler) unclean() []Trespass {
 	w := &s.b.witness
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.plan || len(w.runs) == 0 {
+	if s.plan || len(w.runs) == 0 && !s.b.Unseen {
 		return nil
 	}
 	found := slices.Concat(w.inProject(s), s.overOutputs(), s.overOutputsBeyond(), w.intrusions())

@@ -16,11 +16,11 @@ type ignoreComment struct {
 	used  bool
 }
 
-// ignoreComments finds the comments that silence warnings in the campaign files.
-func (c *Campaign) ignoreComments() []*ignoreComment {
+// ignoreComments finds the comments that silence warnings in the campaign files, but for those that are known to have none.
+func (c *Campaign) ignoreComments(without map[string]SliceFile) []*ignoreComment {
 	var found []*ignoreComment
 	for _, f := range c.eval.src.list() {
-		if !strings.HasSuffix(f.Path, ".hcl") || !bytes.Contains(f.Bytes, []byte(ignoreMark)) {
+		if _, none := without[f.Path]; none || !strings.HasSuffix(f.Path, ".hcl") || !bytes.Contains(f.Bytes, []byte(ignoreMark)) {
 			continue
 		}
 		offset := 0
@@ -64,7 +64,7 @@ func (c *Campaign) Unignored(ds Diagnostics, room string) Diagnostics {
 	if c.eval == nil {
 		return ds
 	}
-	comments := c.ignoreComments()
+	comments := c.ignoreComments(nil)
 	return append(silence(ds, comments), uselessIgnores(comments, room)...)
 }
 
@@ -86,7 +86,11 @@ func silence(ds Diagnostics, comments []*ignoreComment) Diagnostics {
 // applyIgnores drops silenced warnings and warns of comments that silence nothing. Those of codes that
 // other rooms report are theirs to judge.
 func (l *loader) applyIgnores(ds Diagnostics) Diagnostics {
-	comments := l.c.ignoreComments()
+	var without map[string]SliceFile // texts that have none: they could not have been cut
+	if l.slice != nil {
+		without = l.slice.Files
+	}
+	comments := l.c.ignoreComments(without)
 	if len(comments) == 0 {
 		return ds
 	}

@@ -43,8 +43,12 @@ type FileBlock struct {
 }
 
 // FileBlocks finds the top-level blocks of a campaign file. The first starts at 0 and all together are the file. It is false for a
-// file that cannot be cut: where a block does not start with its line, one would be taken for a part of another.
+// file that cannot be cut: where a block does not start with its line, one would be taken for a part of another, and a comment that
+// silences warnings may silence those of the block behind it.
 func (c *Campaign) FileBlocks(f SourceFile) ([]FileBlock, bool) {
+	if bytes.Contains(f.Bytes, []byte(ignoreMark)) {
+		return nil, false
+	}
 	blocks, ok := blocksFrom(f.Bytes, 0, 1)
 	if !ok {
 		return nil, false
@@ -89,7 +93,7 @@ func (f *SliceFile) text(i int) []byte {
 
 // EditedTasks compares a campaign file with a later text of it. It returns the file with that text, and the names of the tasks
 // whose blocks are written otherwise now. It is false when anything else changed: another kind of block, or which tasks
-// there are and in which order. It takes a time that grows with what changed.
+// there are and in which order, and when a comment there is about warnings. It takes a time that grows with what changed.
 func EditedTasks(was SliceFile, text []byte) (now SliceFile, edited []string, ok bool) {
 	from, to, ok := changedBlocks(&was, text)
 	if !ok {
@@ -101,7 +105,7 @@ func EditedTasks(was SliceFile, text []byte) (now SliceFile, edited []string, ok
 	}
 	first, delta := was.Blocks[from], len(text)-len(was.Text)
 	middle, ok := blocksFrom(text[first.Start:end+delta], first.Start, first.Line)
-	if !ok || len(middle) != to-from {
+	if !ok || len(middle) != to-from || bytes.Contains(text[first.Start:end+delta], []byte(ignoreMark)) {
 		return now, nil, false
 	}
 	now = SliceFile{Text: text, Blocks: slices.Concat(was.Blocks[:from], middle, was.Blocks[to:])}
@@ -130,8 +134,8 @@ func changedBlocks(was *SliceFile, text []byte) (from, to int, ok bool) {
 	if len(was.Blocks) == 0 || was.Blocks[0].Start != 0 {
 		return 0, 0, false
 	}
-	head := commonPrefix(was.Text, text)
-	tail := commonSuffix(was.Text[head:], text[head:])
+	head := CommonPrefix(was.Text, text)
+	tail := CommonSuffix(was.Text[head:], text[head:])
 	for from = len(was.Blocks) - 1; from > 0 && was.Blocks[from].Start >= head; {
 		from--
 	}
@@ -148,7 +152,8 @@ func changedBlocks(was *SliceFile, text []byte) (from, to int, ok bool) {
 // compareStep is how many bytes are compared at once.
 const compareStep = 4 << 10
 
-func commonPrefix(a, b []byte) int {
+// CommonPrefix is the number of bytes that two texts begin with alike.
+func CommonPrefix(a, b []byte) int {
 	n, limit := 0, min(len(a), len(b))
 	for n+compareStep <= limit && bytes.Equal(a[n:n+compareStep], b[n:n+compareStep]) {
 		n += compareStep
@@ -159,7 +164,8 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-func commonSuffix(a, b []byte) int {
+// CommonSuffix is the number of bytes that two texts end with alike.
+func CommonSuffix(a, b []byte) int {
 	n, limit := 0, min(len(a), len(b))
 	for n+compareStep <= limit && bytes.Equal(a[len(a)-n-compareStep:len(a)-n], b[len(b)-n-compareStep:len(b)-n]) {
 		n += compareStep

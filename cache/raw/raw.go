@@ -160,8 +160,8 @@ func open(dir int, path string, flags int) (int, error) {
 // Close gives up what Open and OpenDir returned.
 func Close(fd int) { syscall6(sysClose, uintptr(fd), 0, 0, 0, 0, 0) }
 
-// ReadFile returns the bytes of a regular file, in buf if they fit.
-func ReadFile(path string, buf []byte) ([]byte, error) {
+// ReadFile returns the bytes of a regular file, in a place of at least so many bytes that space gives.
+func ReadFile(path string, space func(size int) []byte) ([]byte, error) {
 	fd, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -176,9 +176,7 @@ func ReadFile(path string, buf []byte) ([]byte, error) {
 	if !s.IsRegular() {
 		return nil, &Error{"read", path, invalid}
 	}
-	if s.Size >= int64(len(buf)) {
-		buf = make([]byte, s.Size+1) // one more, to see whether it grew
-	}
+	buf := space(int(s.Size) + 1) // one more, to see whether it grew
 	for n := 0; ; {
 		if n == len(buf) {
 			buf = append(buf, make([]byte, n)...)

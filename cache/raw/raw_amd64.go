@@ -5,6 +5,7 @@ const (
 	sysRead    = 0
 	sysClose   = 3
 	sysStat    = 5
+	sysMap     = 9
 	sysIoctl   = 16
 	sysControl = 72
 	sysWorkDir = 79

@@ -12,6 +12,7 @@ const (
 	sysStatAt  = 79
 	sysStat    = 80
 	sysLimit   = 261
+	sysMap     = 222
 
 	directory   = 0x4000
 	getTerminal = 0x5401

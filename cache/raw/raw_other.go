@@ -16,6 +16,10 @@ const (
 	sysOpenAt  = syscall.SYS_OPENAT
 	sysStatAt  = syscall.SYS_NEWFSTATAT
 	sysLimit   = syscall.SYS_PRLIMIT64
+	sysMap     = syscall.SYS_MMAP
+
+	readWrite              = syscall.PROT_READ | syscall.PROT_WRITE
+	private, ofNoFile, now = syscall.MAP_PRIVATE, syscall.MAP_ANONYMOUS, syscall.MAP_POPULATE
 
 	directory   = syscall.O_DIRECTORY
 	getTerminal = syscall.TCGETS
@@ -27,3 +31,6 @@ func (k *kernelStat) tell(s *Stat) {
 	s.Dev, s.Ino, s.Size, s.Mode = uint64(k.Dev), k.Ino, k.Size, k.Mode
 	s.Mtime, s.Change = syscall.TimespecToNsec(k.Mtim), syscall.TimespecToNsec(k.Ctim)
 }
+
+// Space is memory for bytes.
+func Space(size int) []byte { return make([]byte, size) }

@@ -25,6 +25,9 @@ var (
 	_ [sysControl]byte                  = [syscall.SYS_FCNTL]byte{}
 	_ [sysWorkDir]byte                  = [syscall.SYS_GETCWD]byte{}
 	_ [sysList]byte                     = [syscall.SYS_GETDENTS64]byte{}
+	_ [sysMap]byte                      = [syscall.SYS_MMAP]byte{}
+	_ [readWrite]byte                   = [syscall.PROT_READ | syscall.PROT_WRITE]byte{}
+	_ [private | ofNoFile | now]byte    = [syscall.MAP_PRIVATE | syscall.MAP_ANONYMOUS | syscall.MAP_POPULATE]byte{}
 	_ [sysIoctl]byte                    = [syscall.SYS_IOCTL]byte{}
 	_ [getTerminal]byte                 = [syscall.TCGETS]byte{}
 	_ [noTerminal]byte                  = [syscall.O_NOCTTY]byte{}
@@ -82,25 +85,25 @@ func TestReadFile(t *testing.T) {
 	for _, size := range []int{0, 1, 4096, 1 << 20} {
 		want := strings.Repeat("x", size)
 		require.NoError(t, os.WriteFile(path, []byte(want), 0o600))
-		for _, buf := range [][]byte{nil, make([]byte, 4096), make([]byte, 4097)} {
-			got, err := ReadFile(path, buf)
+		for _, more := range []int{0, 1, 4096} {
+			got, err := ReadFile(path, func(n int) []byte { return make([]byte, n+more) })
 			require.NoError(t, err)
 			require.Equal(t, want, string(got))
 		}
 	}
-	got, err := ReadFile("/proc/self/limits", nil) // stat says that it is empty
+	got, err := ReadFile("/proc/self/limits", Space) // stat says that it is empty
 	require.NoError(t, err)
 	want, err := os.ReadFile("/proc/self/limits")
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
-	_, err = ReadFile(filepath.Dir(path), nil)
+	_, err = ReadFile(filepath.Dir(path), Space)
 	require.Error(t, err)
-	_, err = ReadFile(path+".absent", nil)
+	_, err = ReadFile(path+".absent", Space)
 	require.ErrorIs(t, err, NotThere)
 	require.Contains(t, err.Error(), path+".absent")
 	pipe := path + ".pipe"
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	_, err = ReadFile(pipe, nil) // and does not wait for who writes it
+	_, err = ReadFile(pipe, Space) // and does not wait for who writes it
 	require.Error(t, err)
 }
 
@@ -151,4 +154,12 @@ func TestIsTerminal(t *testing.T) {
 	defer file.Close()
 	require.False(t, IsTerminal(int(file.Fd())))
 	require.False(t, IsTerminal(-1))
+}
+
+func TestSpace(t *testing.T) {
+	b := Space(3 << 20)
+	require.Len(t, b, 3<<20)
+	require.Equal(t, make([]byte, 3<<20), b)
+	b[0], b[len(b)-1] = 1, 2
+	require.Empty(t, Space(0))
 }

@@ -45,6 +45,7 @@ type buildFlags struct {
 	targets         []string // as the user named them
 	unpaid          string   // why prompts are not started; "": they are
 	ended           func(*session)
+	before          *outcome // of a build that this one goes on with; nil for none
 }
 
 // negated is a flag that says the opposite of another.
@@ -177,6 +178,7 @@ func (a *app) runBuild(verb string, f buildFlags, targets func(*session) (select
 			if !errors.Is(err, errUnsound) {
 				return err
 			}
+			f.before = s.slice.short
 		}
 		if done, err := a.answerPutBack(f.targets); done || err != nil {
 			return err
@@ -262,7 +264,7 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	}
 	b.OnBlob = s.observeBlob
 	s.equip(b)
-	if f.stamp && (s.slice != nil || s.compilable()) {
+	if f.stamp {
 		b.Sourced = s.noteSources()
 	}
 	sum, err := b.Run(a.context(), s.aim(b, sel))
@@ -273,8 +275,10 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	}
 	s.graph = sum.Graph
 	if err == nil && sum.Unsound != nil {
+		s.slice.short = outcomeOf(&sum)
 		return errUnsound
 	}
+	f.before.addTo(&sum)
 	a.warn(s.accountBeyond(b))
 	if idle(&sum) {
 		accounts.Forget()

@@ -59,36 +59,37 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 	if !s.compilable() {
 		return nil
 	}
-	c := &compiled.Campaign{Total: sum.Total, Tasks: make([]compiled.Task, len(s.campaign.Tasks))}
+	c, all := &compiled.Campaign{Total: sum.Total}, make([]compiled.Task, len(s.campaign.Tasks))
 	index := make(map[string]int, len(s.campaign.Tasks))
 	for i, t := range s.campaign.Tasks {
-		c.Tasks[i].Name = t.Name
+		all[i].Name = t.Name
 		index[t.Name] = i
 	}
 	for i, t := range s.campaign.Tasks {
 		for _, ref := range t.Refs {
-			if to := index[ref.Task]; !slices.Contains(c.Tasks[i].Deps, to) {
-				c.Tasks[i].Deps = append(c.Tasks[i].Deps, to)
+			if to := index[ref.Task]; !slices.Contains(all[i].Deps, to) {
+				all[i].Deps = append(all[i].Deps, to)
 			}
 		}
 	}
 	for i := range sum.Nodes {
-		t := &c.Tasks[index[sum.Nodes[i].Address.Task]]
+		t := &all[index[sum.Nodes[i].Address.Task]]
 		t.Nodes = append(t.Nodes, s.compileNode(sum.Nodes[i]))
 	}
-	if s.campaign.ListsFiles() || !s.compileFiles(c, index) || !readAsData(c, s.readOtherwise(c)) {
+	if s.sources.made || s.campaign.ListsFiles() || !s.compileFiles(c, index) || !readAsData(c, s.readOtherwise(c)) {
 		return nil
 	}
-	s.compileSources(c)
+	s.compileSources(c, all)
+	c.SetTasks(all)
 	return c
 }
 
 // compileSources says which tasks a source file can change. Where validate commands read files too, it leaves that open.
-func (s *session) compileSources(c *compiled.Campaign) {
+func (s *session) compileSources(c *compiled.Campaign, all []compiled.Task) {
 	validates := slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return len(c.Validate) > 0 })
 	c.Sourced = !validates && s.sources.n <= maxSources
-	for i := range c.Tasks {
-		c.Tasks[i].Sources = s.sources.ofTask(c.Tasks[i].Name, c.Sourced)
+	for i := range all {
+		all[i].Sources = s.sources.ofTask(all[i].Name, c.Sourced)
 	}
 }
 
@@ -98,9 +99,11 @@ const maxSources = 100_000
 
 // sourceNotes are the source files of tasks, as a build decides these.
 type sourceNotes struct {
-	texts map[string]bool // those that are texts of the campaign too: these are remembered always
-	of    map[string][]string
+	texts map[string]bool     // those that are texts of the campaign too: these are remembered always
+	of    map[string][]string // nil where nobody will ask
 	n     int
+	out   string // the directory of outputs, with a slash
+	made  bool   // some are outputs: a command names one, and is tied to its maker by nothing that the campaign says
 }
 
 // note remembers the source files of a node.
@@ -108,11 +111,15 @@ func (n *sourceNotes) note(a lang.Address, files []source.File) {
 	n.n += len(files)
 	of := n.of[a.Task]
 	for i := range files {
+		n.made = n.made || strings.HasPrefix(files[i].Path, n.out)
+		if n.of == nil {
+			continue
+		}
 		if n.n <= maxSources || n.texts[files[i].Path] {
 			of = append(of, files[i].Path)
 		}
 	}
-	if len(of) > 0 {
+	if n.of != nil && len(of) > 0 {
 		n.of[a.Task] = of
 	}
 }
@@ -129,7 +136,10 @@ func (n *sourceNotes) ofTask(name string, all bool) []string {
 
 // noteSources returns what a build tells of the source files of nodes.
 func (s *session) noteSources() func(lang.Address, []source.File) {
-	s.sources = sourceNotes{texts: map[string]bool{}, of: map[string][]string{}}
+	s.sources = sourceNotes{texts: map[string]bool{}, out: s.campaign.Out + "/"}
+	if s.slice != nil || s.compilable() {
+		s.sources.of = map[string][]string{}
+	}
 	for _, f := range s.campaign.Files {
 		s.sources.texts[f.Path] = true
 	}
@@ -186,7 +196,7 @@ func (s *session) compileFiles(c *compiled.Campaign, index map[string]int) bool 
 			return false
 		case strings.HasSuffix(f.Path, ".hcl") && !strings.Contains(f.Path, "/"): // whatever the user calls it
 			blocks, ok := s.campaign.FileBlocks(f)
-			if !ok || !isPlain(f.Bytes) {
+			if !ok {
 				return false
 			}
 			c.Files = append(c.Files, compiled.File{Path: f.Path, Text: f.Bytes, Blocks: blocks})
@@ -238,7 +248,8 @@ func (sl *slice) renew(s *session, sum *executor.Summary) bool {
 		at[sum.Nodes[i].Address.String()] = sum.Nodes[i]
 	}
 	for _, i := range sl.cone {
-		nodes := sl.compiled.Tasks[i].Nodes
+		sl.compiled.Changed(i)
+		nodes := sl.compiled.Task(i).Nodes
 		for j := range nodes {
 			if r := at[nodes[j].Address]; r != nil {
 				nodes[j] = s.compileNode(r)
@@ -247,19 +258,22 @@ func (sl *slice) renew(s *session, sum *executor.Summary) bool {
 	}
 	sl.renewSources(&s.sources)
 	sl.renewReaders(s.campaign)
-	return !s.campaign.ListsFiles() && readAsData(sl.compiled, s.campaign.DataFiles())
+	return !s.sources.made && !s.campaign.ListsFiles() && readAsData(sl.compiled, s.campaign.DataFiles())
 }
 
 func (sl *slice) renewSources(now *sourceNotes) {
-	sl.compiled.Sourced = sl.compiled.Sourced && now.n <= maxSources
-	for i := range sl.compiled.Tasks {
-		t := &sl.compiled.Tasks[i]
-		switch _, looked := slices.BinarySearch(sl.cone, i); {
-		case looked:
-			t.Sources = now.ofTask(t.Name, sl.compiled.Sourced)
-		case !sl.compiled.Sourced:
-			t.Sources = slices.DeleteFunc(t.Sources, func(p string) bool { return !now.texts[p] })
-		}
+	for _, i := range sl.cone {
+		t := sl.compiled.Task(i)
+		t.Sources = now.ofTask(t.Name, sl.compiled.Sourced)
+	}
+	if !sl.compiled.Sourced || now.n <= maxSources {
+		return
+	}
+	sl.compiled.Sourced = false
+	sl.compiled.ChangedAll()
+	for i := range sl.compiled.Len() {
+		t := sl.compiled.Task(i)
+		t.Sources = slices.DeleteFunc(t.Sources, func(p string) bool { return !now.texts[p] })
 	}
 }
 
@@ -267,17 +281,19 @@ func (sl *slice) renewSources(now *sourceNotes) {
 func (sl *slice) renewReaders(now *lang.Campaign) {
 	index := make(map[string]int, len(sl.cone))
 	for _, t := range sl.cone {
-		index[sl.compiled.Tasks[t].Name] = t
+		index[sl.compiled.Task(t).Name] = t
 	}
 	readers := now.PromptReaders()
 	for i := range sl.compiled.Prompts {
 		p := &sl.compiled.Prompts[i]
-		p.Readers = slices.DeleteFunc(p.Readers, func(t int) bool { _, looked := slices.BinarySearch(sl.cone, t); return looked })
+		of := slices.DeleteFunc(slices.Clone(p.Readers), func(t int) bool { _, looked := slices.BinarySearch(sl.cone, t); return looked })
 		for _, name := range readers[p.Path] {
 			if t, looked := index[name]; looked {
-				p.Readers = append(p.Readers, t)
+				of = append(of, t)
 			}
 		}
+		slices.Sort(of)
+		sl.compiled.SetReaders(p, of)
 	}
 }
 

@@ -46,7 +46,7 @@ var rooms = []room{
 	{"executor/runnertest", append([]string{"executor", "cache/mem"}, executorCore...)},
 	{"executor/agent/...", []string{"lang", "cache", "cache/digest", "executor/agent", "executor/contract"}},
 	{"executor/budget", []string{"lang", "cache", "executor/event"}},
-	{"executor/compiled", []string{"lang", "cache", "cache/effect"}},
+	{"executor/compiled", []string{"lang", "cache", "cache/effect", "cache/raw"}},
 	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source", "executor/watchdog"}},
 	{"executor/event", nil},
 	{"executor/stamp", []string{"cache/digest", "cache/effect", "executor/stamp/kept"}}, // read before the program starts: next to nothing
@@ -66,7 +66,7 @@ var rooms = []room{
 	{"cmd/ufbuild/internal/bare", nil}, // imports nothing at all
 	{"cmd/ufbuild/internal/release", []string{"cmd/ufbuild/internal/bare"}},
 	{"cmd/ufbuild/internal/first", []string{"cache/disk/position", "cache/raw", "cmd/ufbuild/internal/bare", "executor/stamp/kept"}},
-	{"cmd/ufbuild/internal/early", []string{"cmd/ufbuild/internal/first", "executor/sandbox", "executor/stamp", "executor/watchdog"}},
+	{"cmd/ufbuild/internal/early", []string{"cmd/ufbuild/internal/bare", "cmd/ufbuild/internal/first", "executor/sandbox", "executor/stamp", "executor/watchdog"}},
 	{"cmd/ufbuild/internal/...", []string{"lang", "lang/edits", "graph", "cache", "cache/digest", "executor/event", "cmd/ufbuild/internal/..."}},
 	{"examples/...", nil}, // programs that examples run
 }

@@ -38,7 +38,7 @@ func (a *app) answerPutBack(targets []string) (bool, error) {
 	}
 	k, err := stamp.Load(first.StampPath(root))
 	if err != nil || k.Out == "" || digest.Digest(k.Question) != a.question(k.Store, targets) || !a.canSay(k, root, writing) ||
-		!first.Stands(k, root) || !a.saysVersions(k.Versions) {
+		!first.Free(k, root) || !a.saysVersions(k.Versions) {
 		return false, nil
 	}
 	held, err := a.lock(root, newID(begun), "build", false)
@@ -97,21 +97,26 @@ type losses struct {
 // lossesOf looks at everything. It is false when more differs than outputs that are gone, and the directories that these were in.
 func lossesOf(k *stamp.Kept, root string) (*losses, bool) {
 	out := k.Out + "/"
-	paths, ok := stamp.Differing(k, root, "", k.Len())
+	rows, ok := k.Differing(root, k.All(), "", k.Len())
 	if !ok {
 		return nil, false
 	}
 	l := &losses{root: root}
-	for _, p := range paths {
-		gone := stamp.Stat(unix.AT_FDCWD, filepath.Join(root, filepath.FromSlash(p)), false) == stamp.Signature{}
-		switch {
-		case strings.HasPrefix(p, out) && gone:
+	var others []int
+	for _, row := range rows {
+		p := k.PathOf(row)
+		if strings.HasPrefix(p, out) && stamp.Stat(unix.AT_FDCWD, filepath.Join(root, filepath.FromSlash(p)), false) == (stamp.Signature{}) {
 			l.outputs = append(l.outputs, p)
-		case strings.HasPrefix(k.Out, p+"/") || p == ".": // what the output directory is in: it may be gone itself
-			l.dirs = append(l.dirs, compiled.Dir{Path: p})
-		default:
+		} else {
+			others = append(others, row)
+		}
+	}
+	for _, row := range k.Edited(root, others, stamp.Read) {
+		p := k.PathOf(row)
+		if !strings.HasPrefix(k.Out, p+"/") && p != "." {
 			return nil, false
 		}
+		l.dirs = append(l.dirs, compiled.Dir{Path: p}) // what the output directory is in: it may be gone itself
 	}
 	return l, l.recall(k)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/lang"
@@ -58,6 +59,8 @@ type app struct {
 	store    string
 	progress string
 	warnings string // -W of the verbs that have it: "error" makes warnings errors
+
+	looked *first.Look // the last build's stamp, when this verb has looked at it just now; taken by who goes on from there
 }
 
 // run is the whole program as a function from a process to its exit code.

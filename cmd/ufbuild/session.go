@@ -80,7 +80,7 @@ func (a *app) openSession(how access) (*session, error) {
 	if files == nil {
 		files = openFiles(l.campaign.Root)
 	}
-	return a.sessionOf(l, files, how, a.ownFiles(l.campaign, l.campaign.Root))
+	return a.sessionOf(l, files, how, a.ownFiles(l.campaign, l.campaign.Root), nil)
 }
 
 // ownFiles are the files that make up a campaign: its own, and the files of variables of this command line below root. What those
@@ -98,8 +98,8 @@ func (a *app) ownFiles(c *lang.Campaign, root string) map[string]bool {
 	return own
 }
 
-// sessionOf opens what belongs to a campaign.
-func (a *app) sessionOf(l *loaded, files *source.Files, how access, own map[string]bool) (*session, error) {
+// sessionOf opens what belongs to a campaign, or to a slice of it.
+func (a *app) sessionOf(l *loaded, files *source.Files, how access, own map[string]bool, sl *slice) (*session, error) {
 	dir, err := a.storeDir(l)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (a *app) sessionOf(l *loaded, files *source.Files, how access, own map[stri
 	if err != nil {
 		return nil, err
 	}
-	s := &session{loaded: l, app: a, store: store, own: own}
+	s := &session{loaded: l, app: a, store: store, own: own, slice: sl}
 	s.files, s.times = files, openTimes(l.campaign.Root)
 	s.files.LeaveOut(journal.Dir, ".git", l.campaign.Out)
 	s.files.LeadOut(l.campaign.Out)
@@ -122,7 +122,11 @@ func (a *app) sessionOf(l *loaded, files *source.Files, how access, own map[stri
 }
 
 func (s *session) readJournal() error {
-	view, damage, err := journal.Read(s.campaign.Root)
+	var tasks map[string]bool // all of them
+	if s.slice != nil {
+		tasks = s.slice.tasks
+	}
+	view, damage, err := journal.ReadOf(s.campaign.Root, tasks)
 	if err != nil {
 		return err
 	}

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
-	"github.com/ufbuild/ufbuild/cache/disk/position"
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/early"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/compiled"
@@ -20,6 +20,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/stamp"
+	"github.com/ufbuild/ufbuild/executor/stamp/kept"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -30,19 +31,21 @@ import (
 
 // slice is the part of a campaign that a session looks at.
 type slice struct {
+	look     *first.Look
+	changed  []string // paths of what is not as the last build saw it
 	stamp    *stamp.Kept
 	compiled *compiled.Campaign // with the texts of now
 	cone     []int              // tasks, by index in compiled
+	tasks    map[string]bool    // what is looked at, in full or in outline
 	differ   map[string]bool    // paths that were not what the last build saw, and are taken in
 	settled  map[graph.NodeID]executor.Settled
 	ids      []graph.NodeID // wanted nodes of the slice
 	paid     []*compiled.Node
-	texts    bool // the texts of the campaign are not what they were
+	readings map[string]source.Reading // of texts that are not what they were
+	texts    bool                      // the texts of the campaign are not what they were
 	root     string
+	short    *outcome // of a build of the slice that was not enough; nil: there was none
 }
-
-// maxEditedFiles bounds how many texts of a campaign may differ: who changes more of them waits for the whole anyway.
-const maxEditedFiles = 64
 
 // openSlice opens a session that looks at what edits of texts can reach, nil where the whole campaign has to be looked at. Like
 // openSession it writes nothing while it reads.
@@ -59,11 +62,12 @@ func (a *app) openSlice(targets []string, how access) *session {
 		return nil
 	}
 	tendHeap(a.getenv("GOGC"))
-	sl := a.lastBuild(root, targets)
+	sl := a.lastBuild(root, targets, how)
 	if sl == nil {
 		return nil
 	}
 	files := openFiles(root)
+	files.Believe(sl.stamp)
 	files.Watch()
 	files.Observe(".")
 	edited, ok := sl.edits(files)
@@ -72,7 +76,10 @@ func (a *app) openSlice(targets []string, how access) *session {
 	}
 	o.RequireValues = true
 	reach := sl.compiled.Reach(edited.tasks)
-	if looked := len(reach.Cone) + len(reach.Frontier); a.compileFrom() > 0 && 2*looked > len(sl.compiled.Tasks) {
+	if sl.dear(reach.Cone) && !sl.seeOutputs() {
+		return nil
+	}
+	if looked := len(reach.Cone) + len(reach.Frontier); a.compileFrom() > 0 && 2*looked > sl.compiled.Len() {
 		return nil // as dear as the whole, since it is loaded as it was too
 	}
 	l, ok := sl.load(o, edited, reach)
@@ -84,11 +91,10 @@ func (a *app) openSlice(targets []string, how access) *session {
 	if len(l.problems) > 0 {
 		return nil
 	}
-	s, err := a.sessionOf(l, files, how, nil)
+	s, err := a.sessionOf(l, files, how, nil, sl)
 	if err != nil {
 		return nil // who looks at everything says why
 	}
-	s.slice = sl
 	if s.seesRepo() || s.hasCeilings() || s.shared != nil || !sl.stands() {
 		_ = s.close()
 		return nil
@@ -97,26 +103,51 @@ func (a *app) openSlice(targets []string, how access) *session {
 }
 
 // lastBuild is what the last build left, where the same was asked as now and nothing was recorded since.
-func (a *app) lastBuild(root string, targets []string) *slice {
+func (a *app) lastBuild(root string, targets []string, how access) *slice {
+	l := a.looked
+	if a.looked = nil; l == nil || l.Root != root {
+		var err error
+		if l, err = early.Look(root); err != nil {
+			return nil
+		}
+		l.Builds = how == writing
+	}
+	k := l.Kept
+	if !k.Sliced() || digest.Digest(k.Question) != a.question(k.Store, targets) {
+		return nil
+	}
+	sl := &slice{look: l, stamp: k, root: root}
+	var ok bool
+	if sl.changed, ok = l.Edited(stamp.Read); !ok {
+		return nil
+	}
 	c, err := compiled.Load(compiled.Path(filepath.Join(root, journal.Dir)))
-	if err != nil {
+	if err != nil || k.Beside != c.Beside {
 		return nil
 	}
-	k, err := stamp.Load(first.StampPath(root))
-	if err != nil || k.Beside == "" || k.Beside != c.Beside {
-		return nil
-	}
-	if digest.Digest(k.Question) != a.question(k.Store, targets) || k.Remarks+k.Warnings+k.Versions != "" {
-		return nil // what it said beside its answer is of the whole campaign
-	}
-	return &slice{stamp: k, compiled: c, root: root}
+	sl.compiled = c
+	return sl
+}
+
+// dear reports whether an attempt of one of these tasks is paid for. Before such a one begins all that speaks for a slice has to be
+// known; a command may turn out to have run in vain.
+func (sl *slice) dear(tasks []int) bool {
+	return slices.ContainsFunc(tasks, func(i int) bool {
+		return slices.ContainsFunc(sl.compiled.Task(i).Nodes, func(n compiled.Node) bool { return n.Paid != nil })
+	})
+}
+
+// seeOutputs looks at outputs, where that was put off until what runs has run. It is false when some are not what they were.
+func (sl *slice) seeOutputs() bool {
+	sl.look.Outputs(0)
+	now, ok := sl.look.Edited(stamp.Read)
+	return ok && len(now) == len(sl.changed)
 }
 
 // stands reports whether nobody has recorded anything since the last build.
 func (sl *slice) stands() bool {
-	now, err := position.Of(sl.stamp.Store)
 	log, ok := sl.stamp.Find(journalFile, false)
-	return err == nil && now == sl.stamp.Position && ok && log.Sig == stamp.Stat(unix.AT_FDCWD, filepath.Join(sl.root, journalFile), false)
+	return sl.look.Current() && ok && log.Sig == stamp.Stat(unix.AT_FDCWD, filepath.Join(sl.root, journalFile), false)
 }
 
 // edit is what became of the texts of a campaign.
@@ -127,10 +158,6 @@ type edit struct {
 
 // edits compares what is there with what the last build saw. It is false when more differs than the texts of tasks.
 func (sl *slice) edits(files *source.Files) (*edit, bool) {
-	paths, ok := stamp.Differing(sl.stamp, sl.root, "", maxEditedFiles)
-	if !ok {
-		return nil, false
-	}
 	e := &edit{
 		was: lang.Slice{Files: map[string]lang.SliceFile{}, Prompts: map[string][]byte{}},
 		now: lang.Slice{Files: map[string]lang.SliceFile{}, Prompts: map[string][]byte{}},
@@ -140,10 +167,10 @@ func (sl *slice) edits(files *source.Files) (*edit, bool) {
 		e.was.Files[f.Path] = lang.SliceFile{Text: f.Text, Blocks: f.Blocks}
 		e.now.Files[f.Path] = e.was.Files[f.Path]
 	}
-	sl.differ = map[string]bool{}
-	for _, p := range paths {
+	sl.differ, sl.readings = map[string]bool{}, map[string]source.Reading{}
+	for _, p := range sl.changed {
 		files.Observe(p) // whatever becomes of it while it is taken in is seen
-		if sl.differ[p] = true; !sl.edited(e, p) {
+		if sl.differ[p] = true; !sl.edited(e, p, files) {
 			return nil, false
 		}
 	}
@@ -153,7 +180,7 @@ func (sl *slice) edits(files *source.Files) (*edit, bool) {
 }
 
 // edited takes in a path that differs. A text of the campaign may be a source of tasks beside that.
-func (sl *slice) edited(e *edit, path string) bool {
+func (sl *slice) edited(e *edit, path string, files *source.Files) bool {
 	if path == executor.LockFile || slices.Contains(sl.compiled.Read, path) {
 		return false
 	}
@@ -166,10 +193,10 @@ func (sl *slice) edited(e *edit, path string) bool {
 		e.tasks = append(e.tasks, readers...)
 	}
 	if i := slices.IndexFunc(sl.compiled.Files, func(f compiled.File) bool { return f.Path == path }); i >= 0 {
-		return sl.editedFile(e, &sl.compiled.Files[i])
+		return sl.editedFile(e, &sl.compiled.Files[i], files)
 	}
 	if i := slices.IndexFunc(sl.compiled.Prompts, func(f compiled.File) bool { return f.Path == path }); i >= 0 {
-		return sl.editedPrompt(e, &sl.compiled.Prompts[i])
+		return sl.editedPrompt(e, &sl.compiled.Prompts[i], files)
 	}
 	if i := slices.IndexFunc(sl.compiled.Dirs, func(d compiled.Dir) bool { return d.Path == path }); i >= 0 {
 		names, _, ok := listing(filepath.Join(sl.root, path))
@@ -178,9 +205,34 @@ func (sl *slice) edited(e *edit, path string) bool {
 	return sl.compiled.Sourced && len(readers) > 0
 }
 
-func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
-	text, err := lang.ReadText(sl.root, f.Path)
-	if err != nil || !isPlain(text) {
+// read reads a text that is not what it was.
+func (sl *slice) read(path string, files *source.Files) (text []byte, ok bool) {
+	r, err := files.Read(path, func() (err error) {
+		text, err = lang.ReadText(sl.root, path)
+		return err
+	})
+	sl.readings[path] = r
+	return text, err == nil
+}
+
+// digestOf is the digest of a text that was read. What did not change has the one that the last build saw, when it compared.
+func (sl *slice) digestOf(path string, text []byte, files *source.Files) digest.Digest {
+	if sl == nil {
+		return digest.Of(text)
+	}
+	for _, follow := range []bool{false, true} {
+		if o, ok := sl.stamp.Find(path, follow); ok && !sl.differ[path] && o.Sum != [32]byte{} {
+			return digest.Digest{Sum: o.Sum, Size: int64(len(text))}
+		}
+	}
+	d := digest.Of(text)
+	files.Tell(sl.readings[path], d)
+	return d
+}
+
+func (sl *slice) editedFile(e *edit, f *compiled.File, files *source.Files) bool {
+	text, ok := sl.read(f.Path, files)
+	if !ok {
 		return false
 	}
 	now, edited, ok := lang.EditedTasks(e.was.Files[f.Path], text)
@@ -188,10 +240,10 @@ func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
 		return false
 	}
 	e.now.Files[f.Path], sl.texts = now, true
-	f.Text, f.Blocks = now.Text, now.Blocks
+	sl.compiled.SetText(f, now.Text, now.Blocks)
 	for _, name := range edited {
-		i := slices.IndexFunc(sl.compiled.Tasks, func(t compiled.Task) bool { return t.Name == name })
-		if i < 0 {
+		i, ok := sl.compiled.Index(name)
+		if !ok {
 			return false
 		}
 		e.tasks = append(e.tasks, i)
@@ -199,13 +251,14 @@ func (sl *slice) editedFile(e *edit, f *compiled.File) bool {
 	return true
 }
 
-func (sl *slice) editedPrompt(e *edit, f *compiled.File) bool {
-	text, err := lang.ReadText(sl.root, f.Path)
-	if err != nil {
+func (sl *slice) editedPrompt(e *edit, f *compiled.File, files *source.Files) bool {
+	text, ok := sl.read(f.Path, files)
+	if !ok {
 		return false
 	}
 	e.was.Prompts[f.Path], e.now.Prompts[f.Path] = f.Text, text
-	f.Text, sl.texts = text, true
+	sl.compiled.SetText(f, text, f.Blocks)
+	sl.texts = true
 	e.tasks = append(e.tasks, f.Readers...)
 	return true
 }
@@ -213,11 +266,12 @@ func (sl *slice) editedPrompt(e *edit, f *compiled.File) bool {
 // load loads what edits reach, as it was and as it is now. It is false when the rest of the campaign may be different for it.
 func (sl *slice) load(o lang.Options, e *edit, reach compiled.Reach) (*loaded, bool) {
 	depth := map[string]lang.SliceDepth{}
+	sl.tasks = map[string]bool{}
 	for _, i := range reach.Cone {
-		depth[sl.compiled.Tasks[i].Name] = lang.InFull
+		depth[sl.compiled.Task(i).Name], sl.tasks[sl.compiled.Task(i).Name] = lang.InFull, true
 	}
 	for _, i := range reach.Frontier {
-		depth[sl.compiled.Tasks[i].Name] = lang.InOutline
+		depth[sl.compiled.Task(i).Name], sl.tasks[sl.compiled.Task(i).Name] = lang.InOutline, true
 	}
 	e.was.Tasks, e.now.Tasks = depth, depth
 	now, saidNow, ok := lang.LoadSlice(o, &e.now)
@@ -247,7 +301,7 @@ func (sl *slice) place(g *graph.Graph, reach compiled.Reach) bool {
 	for _, i := range slices.Concat(reach.Frontier, reach.Cone) {
 		inside[i] = true
 		_, cone := slices.BinarySearch(reach.Cone, i)
-		for _, n := range sl.compiled.Tasks[i].Nodes {
+		for _, n := range sl.compiled.Task(i).Nodes {
 			id, ok := nodeAt(g, n.Address)
 			if !ok {
 				return false
@@ -266,9 +320,12 @@ func (sl *slice) place(g *graph.Graph, reach compiled.Reach) bool {
 			return false // an instance that nobody wanted before
 		}
 	}
-	for i := range sl.compiled.Tasks {
-		for j := range sl.compiled.Tasks[i].Nodes {
-			if n := &sl.compiled.Tasks[i].Nodes[j]; n.Paid != nil && !inside[i] {
+	for _, i := range sl.compiled.Paid() {
+		if inside[i] {
+			continue
+		}
+		for j := range sl.compiled.Task(i).Nodes {
+			if n := &sl.compiled.Task(i).Nodes[j]; n.Paid != nil {
 				sl.paid = append(sl.paid, n)
 			}
 		}
@@ -290,38 +347,40 @@ func (sl *slice) beyond() int { return sl.compiled.Total - len(sl.ids) }
 // equip tells a builder what is known without deciding.
 func (s *session) equip(b *executor.Builder) {
 	if s.slice != nil {
-		b.Settled, b.Beyond, b.Touched = s.slice.settled, s.slice.beyond(), s.touchedBeyond
+		b.Settled, b.Beyond, b.Touched, b.Unseen = s.slice.settled, s.slice.beyond(), s.touchedBeyond, s.slice.look.Unseen()
 	}
 }
 
 // maxTouched bounds how many files are named that a task changed where it had no business.
 const maxTouched = 1000
 
-// touchedBeyond lists the outputs of tasks outside of the slice that are not what the last build saw.
+// touchedBeyond lists the outputs that are not what the last build saw, but for those of tasks that the slice decides.
 func (s *session) touchedBeyond() []executor.TouchBeyond {
-	out := s.campaign.Out + "/"
-	paths, _ := stamp.Differing(s.slice.stamp, s.campaign.Root, out, maxTouched)
-	if len(paths) == 0 {
-		return nil
+	out, k := s.campaign.Out, s.slice.stamp
+	rows, _ := k.Differing(s.campaign.Root, []kept.Span{k.Below(out)}, "", maxTouched)
+	mine := s.slice.realm(out)
+	rows = slices.DeleteFunc(rows, func(row int) bool { return mine.has(k.PathOf(row)) })
+	rows = k.Edited(s.campaign.Root, rows, stamp.Read)
+	if len(rows) == 0 {
+		return nil // nearly always; else all tasks are looked through
 	}
 	owners := map[string]*compiled.Node{}
-	for i := range s.slice.compiled.Tasks {
-		for j := range s.slice.compiled.Tasks[i].Nodes {
-			n := &s.slice.compiled.Tasks[i].Nodes[j]
+	for i := range s.slice.compiled.Len() {
+		for j := range s.slice.compiled.Task(i).Nodes {
+			n := &s.slice.compiled.Task(i).Nodes[j]
 			owners[n.Address] = n
 		}
 	}
 	var touched []executor.TouchBeyond
-	for _, p := range paths {
-		n := ownerOf(owners, strings.TrimPrefix(p, out))
-		if n == nil || n.KeepEdits {
-			continue
+	for _, row := range rows {
+		p := k.PathOf(row)
+		t := executor.TouchBeyond{Touch: place.TouchOf(s.campaign.Root, p), Quiet: true}
+		if n := ownerOf(owners, strings.TrimPrefix(p, out+"/")); n != nil {
+			a, err := lang.ParseAddress(n.Address)
+			_, inside := s.graph.Find(a)
+			t.Owner, t.Quiet = a, err != nil || inside || n.KeepEdits
 		}
-		a, err := lang.ParseAddress(n.Address)
-		if _, inside := s.graph.Find(a); err != nil || inside {
-			continue
-		}
-		touched = append(touched, executor.TouchBeyond{Touch: place.TouchOf(s.campaign.Root, p), Owner: a})
+		touched = append(touched, t)
 	}
 	return touched
 }
@@ -353,32 +412,75 @@ func (s *session) accountBeyond(b *executor.Builder) error {
 // errUnsound says that a slice was not enough.
 var errUnsound = fmt.Errorf("the whole campaign has to be looked at")
 
-// isPlain reports whether the text of a campaign file can be taken apart by blocks without changing what it means.
-func isPlain(text []byte) bool { return !bytes.Contains(text, []byte("ufbuild:ignore")) }
-
 // accountsFor reports whether the rest of the campaign stands although a build of the slice saw this: what changed while it ran is
 // of the slice alone.
 func (sl *slice) accountsFor(seen []stamp.Observation, out string) bool {
-	nodes, above := map[string]bool{}, map[string]bool{journalFile: true, out: true}
-	for _, i := range sl.cone {
-		for _, n := range sl.compiled.Tasks[i].Nodes {
-			dir := path.Join(out, n.Address)
-			nodes[dir] = true
-			for dir = path.Dir(dir); !above[dir]; dir = path.Dir(dir) {
-				above[dir] = true
-			}
-		}
-	}
-	mine := func(p string) bool {
-		for dir := p; dir != "." && dir != "/"; dir = path.Dir(dir) {
-			if nodes[dir] {
-				return true
-			}
-		}
-		return above[p] || strings.HasPrefix(p, sl.stamp.Store+"/")
-	}
+	mine := sl.realm(out)
 	return !slices.ContainsFunc(seen, func(o stamp.Observation) bool {
 		was, ok := sl.stamp.Find(o.Path, o.Follow)
-		return ok && was.Sig != o.Sig && !sl.differ[o.Path] && !mine(o.Path)
+		return ok && was.Sig != o.Sig && !sl.differ[o.Path] && o.Path != journalFile && !mine.has(o.Path) && !strings.HasPrefix(o.Path, sl.stamp.Store+"/")
 	})
+}
+
+// realm is the directories of the outputs of some tasks.
+type realm struct {
+	own   map[string]bool // each of one node
+	above map[string]bool // those that they are in
+}
+
+// realm is that of the tasks that the slice decides.
+func (sl *slice) realm(out string) realm {
+	p := realm{own: map[string]bool{}, above: map[string]bool{out: true}}
+	for _, i := range sl.cone {
+		for _, n := range sl.compiled.Task(i).Nodes {
+			dir := path.Join(out, n.Address)
+			p.own[dir] = true
+			for dir = path.Dir(dir); !p.above[dir]; dir = path.Dir(dir) {
+				p.above[dir] = true
+			}
+		}
+	}
+	return p
+}
+
+// has reports whether a path is of a task, or one that changes with it.
+func (p realm) has(file string) bool {
+	for dir := file; dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if p.own[dir] {
+			return true
+		}
+	}
+	return p.above[file]
+}
+
+// outcome is what a build of a slice came to that was not enough: what ran has run, and is said with what the whole campaign comes to.
+type outcome struct {
+	ran     map[lang.Address]time.Duration
+	unclean []executor.Trespass
+	took    time.Duration
+}
+
+func outcomeOf(sum *executor.Summary) *outcome {
+	o := &outcome{ran: map[lang.Address]time.Duration{}, unclean: sum.Unclean, took: sum.Duration}
+	for _, r := range sum.Nodes {
+		if r.State == executor.Ran {
+			o.ran[r.Address] = r.Duration
+		}
+	}
+	return o
+}
+
+// addTo says of what is fresh now what became of it before.
+func (o *outcome) addTo(sum *executor.Summary) {
+	if o == nil {
+		return
+	}
+	for _, r := range sum.Nodes {
+		if took, ran := o.ran[r.Address]; ran && r.State == executor.IsFresh {
+			r.State, r.Duration = executor.Ran, took
+			sum.Counts[executor.IsFresh]--
+			sum.Counts[executor.Ran]++
+		}
+	}
+	sum.Unclean, sum.Duration = append(o.unclean, sum.Unclean...), sum.Duration+o.took
 }

@@ -131,24 +131,34 @@ func TestFilesOfMoreThanOneKind(t *testing.T) {
 			[]string{"prompts/a.md\nHello\n${include(\"parts/y.md\")}", "prompts/parts/y.md\nnever\never"},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			h := smallHome(t, "campaign {}\n"+test.text)
-			h.settles()
-			for _, e := range test.edits {
-				lines := strings.Split(e, "\n")
-				old, err := os.ReadFile(filepath.Join(h.dir, lines[0]))
-				require.Equal(t, lines[1] == "", os.IsNotExist(err), "a new file, or one that is there")
-				require.Contains(t, string(old), lines[1])
-				h.write(lines[0], strings.Replace(string(old), lines[1], lines[2], 1))
-				h.planAlike(e)
-				out, code := h.ufbuild(false, "build", "--progress", "none")
-				require.Zero(t, code, out)
-				h.planAlike("after " + e)
-				h.settles()
-				h.planAlike("long after " + e)
-			}
-		})
+		t.Run(name, func(t *testing.T) { editsAlike(t, test.text, test.edits) })
 	}
+}
+
+// editsAlike makes edits of a campaign, and holds what is said of each, after a build and when nothing is left to do, to what is said of
+// the whole campaign.
+func editsAlike(t *testing.T, text string, edits []string) {
+	h := smallHome(t, "campaign {}\n"+text)
+	h.settles()
+	for _, e := range edits {
+		lines := strings.Split(e, "\n")
+		old, err := os.ReadFile(filepath.Join(h.dir, lines[0]))
+		require.Equal(t, lines[1] == "", os.IsNotExist(err), "a new file, or one that is there")
+		require.Contains(t, string(old), lines[1])
+		h.write(lines[0], strings.Replace(string(old), lines[1], lines[2], 1))
+		h.planAlike(e)
+		out, code := h.ufbuild(false, "build", "--progress", "none")
+		require.Zero(t, code, out)
+		h.planAlike("after " + e)
+		h.settles()
+		h.planAlike("long after " + e)
+	}
+}
+
+// TestOutputsThatCommandsName changes an output that a command reads without depending on its maker, but for the name.
+func TestOutputsThatCommandsName(t *testing.T) {
+	text := commandTask("a", `["sh", "-c", "echo echo a > o"]`, "") + commandTask("c", `["sh", "-c", "cat $0 > o; true", "out/a/o"]`, "")
+	editsAlike(t, text, []string{"campaign.hcl\necho a\necho b", "campaign.hcl\necho b\necho c"})
 }
 
 // TestTextsThatLeadElsewhere replaces what a prompt is linked to by what loading refuses to read.
@@ -170,6 +180,60 @@ func TestTextsThatLeadElsewhere(t *testing.T) {
 			h.planAlike(name)
 		})
 	}
+}
+
+// TestOutputsEditedBeforeASlice edits what a task left and then a block: the build of the slice looks at outputs when what runs has run, or
+// before a prompt begins, and goes on with the whole campaign. What it says is what a build of the whole says, nothing runs twice, and
+// what was edited is put back.
+func TestOutputsEditedBeforeASlice(t *testing.T) {
+	for name, test := range map[string]struct {
+		edit   func(t *testing.T, dir string)
+		old    string
+		now    string
+		says   string
+		begins bool // the slice is built
+	}{
+		"an output of another task": {overwrite("c"), "echo a", "echo A", "3 tasks: 1 ran, 2 fresh", true},
+		"a removed one":             {remove("c"), "echo a", "echo A", "3 tasks: 1 ran, 2 fresh", true},
+		"and nothing runs":          {overwrite("c"), "echo a", "echo  a", "3 tasks: 1 ran, 2 fresh", true},
+		"only a comment":            {overwrite("c"), "# a", "# A", "3 tasks: 3 fresh", true},
+		"what a prompt read":        {overwrite("c"), "# p", "salt = 1", "3 tasks: 1 ran, 2 fresh", false},
+		"its own":                   {overwrite("a"), "echo a", "echo A", "3 tasks: 1 ran, 2 fresh", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := smallHome(t, "campaign {}\n"+copyAgent+commandTask("a", `["sh", "-c", "echo run > /dev/null; echo a > o"]`, "# a\n")+commandTask("c", `["sh", "-c", "echo c > o"]`, "")+
+				strings.Replace(promptTask("p", "prompts/a.md"), "workspace", "# p\n  workspace", 1)+"-- prompts/a.md --\nHello\n")
+			h.settles()
+			time.Sleep(30 * time.Millisecond)
+			test.edit(t, filepath.Join(h.dir, "out"))
+			h.write("campaign.hcl", strings.Replace(h.files["campaign.hcl"], test.old, test.now, 1))
+			_, s := h.open(writing)
+			require.Equal(t, test.begins, s != nil)
+			if s != nil {
+				require.NoError(t, s.close())
+			}
+			out, code := h.ufbuild(false, "build", "--progress", "none")
+			require.Zero(t, code, out)
+			require.Contains(t, out, test.says)
+			require.NotContains(t, out, "unclean")
+			text, err := os.ReadFile(filepath.Join(h.dir, "out", "c", "o"))
+			require.NoError(t, err)
+			require.Equal(t, "c\n", string(text))
+			h.planAlike(name)
+			out, _ = h.ufbuild(true, "plan")
+			require.Equal(t, "3 tasks: 3 fresh\n", timeless(out))
+		})
+	}
+}
+
+func overwrite(task string) func(t *testing.T, out string) {
+	return func(t *testing.T, out string) {
+		require.NoError(t, os.WriteFile(filepath.Join(out, task, "o"), []byte("edited\n"), 0o644))
+	}
+}
+
+func remove(task string) func(t *testing.T, out string) {
+	return func(t *testing.T, out string) { require.NoError(t, os.RemoveAll(filepath.Join(out, task))) }
 }
 
 // buildIn builds a slice that was opened before.

@@ -40,9 +40,13 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	k, err := stamp.Load(first.StampPath(root))
-	if err != nil || digest.Digest(k.Question) != a.question(k.Store, targets) || !a.canSay(k, root, may) ||
-		!early.Holds(k, root) || !a.saysVersions(k.Versions) {
+	l, err := early.Look(root)
+	if err != nil {
+		return false
+	}
+	a.looked = l
+	k := l.Kept
+	if digest.Digest(k.Question) != a.question(k.Store, targets) || !a.canSay(k, root, may) || !l.Stands(stamp.Read) || !a.saysVersions(k.Versions) {
 		return false
 	}
 	if may == writing {
@@ -179,10 +183,12 @@ const stampTick = 10 * time.Millisecond
 // leaveStamp remembers that everything asked for is fresh. Whatever could make the answer depend on
 // more than was observed means no stamp.
 func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
-	if s.slice != nil && len(s.slice.cone) > 0 {
-		time.Sleep(stampTick) // what is as young as its stamp is trusted by nobody, and the whole campaign would be looked at next
+	if s.slice != nil {
+		// what is as young as its stamp is trusted by nobody, and the whole campaign would be looked at next
+		s.files.Observe(journalFile) // written last
+		time.Sleep(min(stampTick, time.Until(s.files.Youngest().Add(stampTick))))
 	}
-	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(sum.Unclean) > 0 || !s.observeCampaign() {
+	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(sum.Unclean) > 0 || s.sources.made && !still(sum) || !s.observeCampaign() {
 		return
 	}
 	for i := range sum.Nodes {
@@ -237,6 +243,11 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	s.app.warn(stamp.Save(first.StampPath(s.campaign.Root), st))
 }
 
+// still reports whether a build put no outputs in place. Where one is a source of another task, that task may have been decided before.
+func still(sum *executor.Summary) bool {
+	return !slices.ContainsFunc(sum.Nodes, func(r *executor.NodeResult) bool { return r.State != executor.IsFresh || r.Restored })
+}
+
 // observeCampaign observes every file that made the campaign, and that it has not changed since it was
 // read.
 func (s *session) observeCampaign() bool {
@@ -289,8 +300,9 @@ func (s *session) observeFiles() bool {
 
 // observeText observes a file that was read, and that it has not changed since.
 func (s *session) observeText(name string, text []byte) bool {
+	of := s.slice.digestOf(name, text, s.files)
 	now, err := s.files.File(name)
-	return err == nil && now.Digest == digest.Of(text)
+	return err == nil && now.Digest == of
 }
 
 // observeAgents observes the programs of agents, and returns what those said of themselves whose version is in keys. Stat does not

@@ -5,6 +5,9 @@
 // question and stat says the same of everything but texts of the campaign, what is beyond the reach of those texts is fresh
 // by the attempts that are named here, and only the rest has to be loaded and decided: [Campaign.Reach] says what that is.
 //
+// Its file is flat: what a slice does not reach stays bytes. A build of a slice appends what became of its tasks and of the texts, up to a
+// bound after which the file is written as a whole.
+//
 // The promise: whatever is wrong with the file, or was not meant by it, only means that everything is loaded and
 // decided anew. It may be deleted at any time. Danger: what it says is true together with what stat said then, and with nothing else;
 // package stamp knows that.
@@ -18,6 +21,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/raw"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -31,7 +35,47 @@ type Campaign struct {
 	Prompts []File   // prompt files, without blocks
 	Read    []string // files, by slash path below the root, of which nobody knows here what they can change: also some of Prompts
 	Dirs    []Dir    // the directories that these are in
-	Tasks   []Task   // all tasks, in the order of the campaign
+
+	tasks   []*Task // in the order of the campaign; nil for those that are only in flat
+	flat    flat    // as they lie in the file
+	pending pending // what is not in the file yet
+}
+
+// Len is the number of tasks.
+func (c *Campaign) Len() int { return len(c.tasks) }
+
+// Task returns a task by its index. Who changes something of it says so with [Campaign.Changed].
+func (c *Campaign) Task(i int) *Task {
+	if c.tasks[i] == nil {
+		c.tasks[i] = c.flat.task(i)
+	}
+	return c.tasks[i]
+}
+
+// SetTasks makes tasks those of the campaign.
+func (c *Campaign) SetTasks(tasks []Task) {
+	c.tasks, c.flat = make([]*Task, len(tasks)), flat{}
+	for i := range tasks {
+		c.tasks[i] = &tasks[i]
+	}
+	c.pending.all = true
+}
+
+// Index returns the task of a name.
+func (c *Campaign) Index(name string) (int, bool) {
+	for i := range c.tasks {
+		if c.nameOf(i) == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (c *Campaign) nameOf(i int) string {
+	if t := c.tasks[i]; t != nil {
+		return t.Name
+	}
+	return c.flat.name(i)
 }
 
 // File is a file whose text made the campaign.
@@ -78,15 +122,17 @@ type Reach struct {
 
 // Reach returns what a change of tasks, by index, can change.
 func (c *Campaign) Reach(changed []int) Reach {
-	in := make([]bool, len(c.Tasks))
+	in := make([]bool, c.Len())
 	dependents := c.dependents()
 	queue := append([]int(nil), changed...)
 	for _, i := range changed {
 		in[i] = true
 	}
+	var r Reach
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
+		r.Cone = append(r.Cone, at)
 		for _, d := range dependents.of(at) {
 			if !in[d] {
 				in[d] = true
@@ -94,37 +140,46 @@ func (c *Campaign) Reach(changed []int) Reach {
 			}
 		}
 	}
-	return c.split(in)
+	slices.Sort(r.Cone)
+	r.Cone = slices.Compact(r.Cone)
+	for _, i := range r.Cone {
+		for _, d := range c.Task(i).Deps {
+			if !in[d] {
+				r.Frontier = append(r.Frontier, d)
+			}
+		}
+	}
+	slices.Sort(r.Frontier)
+	r.Frontier = slices.Compact(r.Frontier)
+	return r
 }
 
 // Readers returns the tasks, by index, that have a file among their sources.
 func (c *Campaign) Readers(file string) []int {
 	var out []int
-	for i := range c.Tasks {
-		if _, ok := slices.BinarySearch(c.Tasks[i].Sources, file); ok {
+	has := func(i int) {
+		if _, ok := slices.BinarySearch(c.Task(i).Sources, file); ok {
 			out = append(out, i)
 		}
 	}
+	if c.flat.n == 0 {
+		for i := range c.tasks {
+			has(i)
+		}
+		return out
+	}
+	for i := range c.tasks {
+		if c.pending.tasks[i] {
+			has(i)
+		}
+	}
+	for _, i := range c.flat.mention(file) {
+		if !c.pending.tasks[i] {
+			has(i)
+		}
+	}
+	slices.Sort(out)
 	return out
-}
-
-// split returns the tasks that are in, and those beside them that they depend on.
-func (c *Campaign) split(in []bool) (r Reach) {
-	beside := make([]bool, len(in))
-	for i := range c.Tasks {
-		if in[i] {
-			r.Cone = append(r.Cone, i)
-			for _, d := range c.Tasks[i].Deps {
-				beside[d] = beside[d] || !in[d]
-			}
-		}
-	}
-	for i, yes := range beside {
-		if yes {
-			r.Frontier = append(r.Frontier, i)
-		}
-	}
-	return r
 }
 
 // adjacency is a compressed list: those of i are list[start[i]:start[i+1]].
@@ -135,28 +190,48 @@ type adjacency struct {
 
 func (a *adjacency) of(i int) []int32 { return a.list[a.start[i]:a.start[i+1]] }
 
-// dependents turns the dependencies round.
-func (c *Campaign) dependents() adjacency {
-	a := adjacency{start: make([]int32, len(c.Tasks)+1)}
+// dependents turns the dependencies round, or takes them from where they lie so: they are never changed.
+func (c *Campaign) dependents() neighbours {
+	if c.flat.n > 0 {
+		return &c.flat
+	}
+	a := adjacency{start: make([]int32, c.Len()+1)}
 	n := 0
-	for i := range c.Tasks {
-		for _, d := range c.Tasks[i].Deps {
+	for _, t := range c.tasks {
+		for _, d := range t.Deps {
 			a.start[d+1]++
 			n++
 		}
 	}
-	for i := range c.Tasks {
+	for i := range c.tasks {
 		a.start[i+1] += a.start[i]
 	}
 	next := append([]int32(nil), a.start...)
 	a.list = make([]int32, n)
-	for i := range c.Tasks {
-		for _, d := range c.Tasks[i].Deps {
+	for i, t := range c.tasks {
+		for _, d := range t.Deps {
 			a.list[next[d]] = int32(i)
 			next[d]++
 		}
 	}
-	return a
+	return &a
+}
+
+// neighbours are the tasks beside each.
+type neighbours interface{ of(i int) []int32 }
+
+// Paid returns the tasks, by index, that prompts are, or some of whose instances are.
+func (c *Campaign) Paid() []int {
+	if c.flat.n > 0 {
+		return c.flat.paidTasks() // the kind of a task is never changed
+	}
+	var out []int
+	for i, t := range c.tasks {
+		if slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Paid != nil }) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // Path is where the compiled campaign is kept in a directory of campaign state.
@@ -164,16 +239,21 @@ func Path(stateDir string) string { return filepath.Join(stateDir, "compiled") }
 
 // Load reads a compiled campaign. Anything wrong with it is an error, and the error means only that there is none.
 func Load(path string) (*Campaign, error) {
-	b, err := os.ReadFile(path)
+	b, err := raw.ReadFile(path, raw.Space)
 	if err != nil {
 		return nil, err
 	}
 	return Decode(b)
 }
 
-// Save writes it at path in one step. Losing it costs time only, so it is not synced.
+// Save writes it at path: what is new behind what is there, where that is little, else all of it in one step. Losing it costs time only, so
+// it is not synced. A reader takes what was appended as far as it is whole.
 func Save(path string, c *Campaign) error {
-	if err := save(path, c.Encode()); err != nil {
+	done, err := c.append(path)
+	if err == nil && !done {
+		err = save(path, c.Encode())
+	}
+	if err != nil {
 		return fmt.Errorf("write compiled campaign: %w", err)
 	}
 	return nil

@@ -1,8 +1,12 @@
 package compiled_test
 
 import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +18,7 @@ import (
 
 // chain is a campaign where b and c read a, d reads both, and e is on its own but after d.
 func chain() *compiled.Campaign {
-	return &compiled.Campaign{
+	c := &compiled.Campaign{
 		Beside: "b1", Total: 6, Sourced: true,
 		Files: []compiled.File{{Path: "campaign.hcl", Text: []byte("# x\ntask \"a\" {}\ntask \"b\" {}\n"), Blocks: []lang.FileBlock{
 			{Start: 0, Line: 1}, {Task: "a", Start: 4, Line: 2}, {Task: "b", Start: 16, Line: 3},
@@ -22,16 +26,34 @@ func chain() *compiled.Campaign {
 		Prompts: []compiled.File{{Path: "prompts/p.md", Text: []byte("p"), Blocks: []lang.FileBlock{}, Readers: []int{1, 3}}},
 		Read:    []string{"schemas/s.json"},
 		Dirs:    []compiled.Dir{{Path: ".", Names: [32]byte{9}}},
-		Tasks: []compiled.Task{
-			{Name: "a", Nodes: []compiled.Node{{Address: "a", Attempt: cache.Key{7}, Ordinal: 3}}},
-			{Name: "b", Deps: []int{0}, Nodes: []compiled.Node{
-				{Address: "b/x", Attempt: cache.Key{8}, Ordinal: 1, Inherited: true}, {Address: "b/y#1", Ordinal: 300, KeepEdits: true},
-			}},
-			{Name: "c", Deps: []int{0}, Nodes: []compiled.Node{{Address: "c", Paid: &compiled.Payee{Profile: "p", Pool: "q"}}}},
-			{Name: "d", Deps: []int{1, 2}},
-			{Name: "e", Deps: []int{3}, Sources: []string{"src/a", "src/b"}},
-		},
 	}
+	c.SetTasks([]compiled.Task{
+		{Name: "a", Nodes: []compiled.Node{{Address: "a", Attempt: cache.Key{7}, Ordinal: 3}}},
+		{Name: "b", Deps: []int{0}, Nodes: []compiled.Node{
+			{Address: "b/x", Attempt: cache.Key{8}, Ordinal: 1, Inherited: true}, {Address: "b/y#1", Ordinal: 300, KeepEdits: true},
+		}},
+		{Name: "c", Deps: []int{0}, Nodes: []compiled.Node{{Address: "c", Paid: &compiled.Payee{Profile: "p", Pool: "q"}}}},
+		{Name: "d", Deps: []int{1, 2}},
+		{Name: "e", Deps: []int{3}, Sources: []string{"src/a", "src/b"}},
+	})
+	return c
+}
+
+// decoded is the chain as it lies in a file.
+func decoded(t *testing.T) *compiled.Campaign {
+	c, err := compiled.Decode(chain().Encode())
+	require.NoError(t, err)
+	return c
+}
+
+// same holds what two say of everything.
+func same(t *testing.T, want, got *compiled.Campaign) {
+	t.Helper()
+	require.Equal(t, want.Tasks(), got.Tasks())
+	require.Equal(t, want.Files, got.Files)
+	require.Equal(t, want.Prompts, got.Prompts)
+	require.Equal(t, []any{want.Beside, want.Total, want.Sourced, want.Read, want.Dirs}, []any{got.Beside, got.Total, got.Sourced, got.Read, got.Dirs})
+	require.Equal(t, want.Encode(), got.Encode())
 }
 
 func TestReach(t *testing.T) {
@@ -47,28 +69,116 @@ func TestReach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, compiled.Reach{Cone: test.cone, Frontier: test.frontier}, c.Reach(test.changed))
+			require.Equal(t, compiled.Reach{Cone: test.cone, Frontier: test.frontier}, decoded(t).Reach(test.changed))
 		})
 	}
 }
 
 func TestReaders(t *testing.T) {
-	require.Equal(t, []int{4}, chain().Readers("src/b"))
-	require.Empty(t, chain().Readers("src/c"))
+	for _, c := range []*compiled.Campaign{chain(), decoded(t)} {
+		require.Equal(t, []int{4}, c.Readers("src/b"))
+		require.Empty(t, c.Readers("src/c"))
+		require.Empty(t, c.Readers("src/"))
+		c.Task(1).Sources = []string{"src/b"}
+		c.Changed(1)
+		require.Equal(t, []int{1, 4}, c.Readers("src/b"))
+		require.Equal(t, []int{2}, c.Paid())
+		i, ok := c.Index("d")
+		require.True(t, ok)
+		require.Equal(t, 3, i)
+	}
 }
 
 func TestSaveAndLoad(t *testing.T) {
 	path := compiled.Path(t.TempDir())
 	_, err := compiled.Load(path)
-	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Error(t, err)
 	require.NoError(t, compiled.Save(path, chain()))
 	got, err := compiled.Load(path)
 	require.NoError(t, err)
-	require.Equal(t, chain(), got)
+	same(t, chain(), got)
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 	require.NoError(t, compiled.Drop(path))
 	require.NoError(t, compiled.Drop(path))
+}
+
+// edit makes the changes of a round: a task has run, and texts have other bytes.
+func edit(c *compiled.Campaign, r *rand.Rand, round int) {
+	for range 1 + r.IntN(2) {
+		i := r.IntN(c.Len())
+		t := c.Task(i)
+		t.Nodes = append([]compiled.Node(nil), t.Nodes...)
+		for j := range t.Nodes {
+			t.Nodes[j].Ordinal = round
+		}
+		t.Sources = []string{fmt.Sprint("src/", round)}
+		c.Changed(i)
+	}
+	f := &c.Files[0]
+	at := r.IntN(len(f.Text))
+	text := slices.Concat(f.Text[:at], bytes.Repeat([]byte("x"), r.IntN(4)), f.Text[min(len(f.Text), at+r.IntN(4)):])
+	blocks := slices.Clone(f.Blocks)
+	from := 1 + r.IntN(len(blocks)-1)
+	for i := from; i < len(blocks); i++ {
+		blocks[i].Start = min(max(blocks[i-1].Start, blocks[i].Start+len(text)-len(f.Text)), len(text))
+		blocks[i].Line += round % 2
+	}
+	c.SetText(f, text, blocks)
+	if p := &c.Prompts[0]; round%2 == 0 {
+		c.SetText(p, []byte(fmt.Sprint("prompt ", round)), p.Blocks)
+		c.SetReaders(p, []int{r.IntN(c.Len())})
+	}
+	c.Beside, c.Dirs = fmt.Sprint("b", round), []compiled.Dir{{Path: ".", Names: [32]byte{byte(round)}}}
+}
+
+// TestAppendices makes changes at random, with the file read anew for each as builds do. What is read is what was to be written, whether it
+// was appended or not, and of a file that is cut short anywhere what was whole before.
+func TestAppendices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	path := compiled.Path(t.TempDir())
+	require.NoError(t, compiled.Save(path, chain()))
+	appended, most := 0, 0
+	var before []byte
+	for round := range 60 {
+		c, err := compiled.Load(path)
+		require.NoError(t, err)
+		last := c.Beside
+		edit(c, r, round)
+		require.NoError(t, compiled.Save(path, c))
+		got, err := compiled.Load(path)
+		require.NoError(t, err)
+		same(t, c, got)
+		most = max(most, got.Appendices())
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if bytes.HasPrefix(b, before) && round > 0 {
+			appended++
+			for n := len(before); n < len(b); n++ {
+				short, err := compiled.Decode(slices.Clone(b[:n]))
+				require.NoError(t, err)
+				require.Equal(t, last, short.Beside)
+			}
+			torn := append(slices.Clone(b[:len(b)-1]), b[len(b)-1]^1)
+			short, err := compiled.Decode(torn)
+			require.NoError(t, err)
+			require.Equal(t, last, short.Beside)
+		}
+		before = b
+	}
+	require.Greater(t, appended, 40)
+	require.Less(t, most, 25)
+	require.Greater(t, most, 20)
+	c, err := compiled.Load(path) // what a killed build appended half is not gone on from
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append(before, 1, 2, 3), 0o600))
+	edit(c, r, 100)
+	require.NoError(t, compiled.Save(path, c))
+	got, err := compiled.Load(path)
+	require.NoError(t, err)
+	require.Zero(t, got.Appendices())
+	same(t, c, got)
 }
 
 func TestDamageMeansNone(t *testing.T) {
@@ -94,6 +204,9 @@ func FuzzDecode(f *testing.F) {
 		again, err := compiled.Decode(c.Encode())
 		require.NoError(t, err)
 		require.Equal(t, c.Encode(), again.Encode())
-		c.Reach([]int{})
+		for i := range c.Len() {
+			c.Reach([]int{i})
+		}
+		c.Readers("a")
 	})
 }

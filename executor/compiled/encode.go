@@ -1,7 +1,6 @@
 package compiled
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -10,31 +9,48 @@ import (
 	"github.com/ufbuild/ufbuild/lang"
 )
 
-// The file is the magic line, a CRC-32 of all that follows, and the fields in the order of their declaration. Numbers are
-// varints; texts and lists have their length before them. The table of texts of payees and names is not shared: names are
-// short.
+// The file is the magic line, a CRC-32C and the length of what follows it, and that: fields in the order of their declaration, with the
+// tasks before the texts. Numbers are varints; texts and lists have their length before them. Tables have four bytes a number, little
+// endian, so that nothing is decoded that nobody asks for:
+//
+//	names: where each ends, and all of them
+//	tasks: where each ends, and all of them
+//	dependents of each task: where they begin, and all of them
+//	tasks with a payee
+//
+// Behind all that are appendices, see there.
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild compiled 2\n"
+const magic = "ufbuild compiled 3\n"
 
-// headSize is the magic line and the sum.
-const headSize = len(magic) + 4
+// headSize is the magic line, the sum and the length.
+const headSize = len(magic) + 4 + 4
 
-// Encode returns the bytes of the file.
+// castagnoli has instructions of its own on most processors.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// Encode returns the bytes of the file, without appendices.
 func (c *Campaign) Encode() []byte {
 	w := writer{append(make([]byte, 0, c.size()), magic...)}
-	w.b = append(w.b, 0, 0, 0, 0)
+	w.b = append(w.b, make([]byte, headSize-len(magic))...)
 	w.text(c.Beside)
 	w.number(c.Total)
 	w.flag(c.Sourced)
-	index := make(map[string]int, len(c.Tasks))
-	for i := range c.Tasks {
-		index[c.Tasks[i].Name] = i
+	index := make(map[string]int, c.Len())
+	w.number(c.Len())
+	w.table(c.Len(), func(i int, w *writer) {
+		index[c.nameOf(i)] = i
+		w.b = append(w.b, c.nameOf(i)...)
+	})
+	w.table(c.Len(), func(i int, w *writer) { w.task(c.Task(i)) })
+	a := c.turned()
+	w.words(a.start)
+	w.words(a.list)
+	var paid []int32
+	for _, i := range c.Paid() {
+		paid = append(paid, int32(i))
 	}
-	w.number(len(c.Tasks))
-	for i := range c.Tasks {
-		w.task(&c.Tasks[i])
-	}
+	w.words(paid)
 	for _, files := range [][]File{c.Files, c.Prompts} {
 		w.number(len(files))
 		for i := range files {
@@ -42,18 +58,58 @@ func (c *Campaign) Encode() []byte {
 		}
 	}
 	w.texts(c.Read)
-	w.number(len(c.Dirs))
-	for _, d := range c.Dirs {
+	w.dirs(c.Dirs)
+	seal(w.b)
+	return w.b
+}
+
+// seal writes the sum and the length of what is behind them.
+func seal(b []byte) {
+	binary.LittleEndian.PutUint32(b[headSize-4:], uint32(len(b)-headSize))
+	binary.LittleEndian.PutUint32(b[len(magic):], crc32.Checksum(b[headSize-4:], castagnoli()))
+}
+
+// turned are the dependents of each task, from the dependencies.
+func (c *Campaign) turned() *adjacency {
+	all := Campaign{tasks: make([]*Task, c.Len())}
+	for i := range all.tasks {
+		all.tasks[i] = c.Task(i)
+	}
+	return all.dependents().(*adjacency)
+}
+
+func (w *writer) dirs(dirs []Dir) {
+	w.number(len(dirs))
+	for _, d := range dirs {
 		w.text(d.Path)
 		w.b = append(w.b, d.Names[:]...)
 	}
-	binary.LittleEndian.PutUint32(w.b[len(magic):], crc32.ChecksumIEEE(w.b[headSize:]))
-	return w.b
+}
+
+// table writes n things, with where each ends before them.
+func (w *writer) table(n int, write func(i int, w *writer)) {
+	var all writer
+	ends := make([]int32, n)
+	for i := range n {
+		write(i, &all)
+		ends[i] = int32(len(all.b))
+	}
+	w.words(ends)
+	w.number(len(all.b))
+	w.b = append(w.b, all.b...)
+}
+
+// words writes numbers of four bytes each.
+func (w *writer) words(list []int32) {
+	w.number(len(list))
+	for _, n := range list {
+		w.b = binary.LittleEndian.AppendUint32(w.b, uint32(n))
+	}
 }
 
 // size is about how long the file is.
 func (c *Campaign) size() int {
-	n := 4096 + 160*len(c.Tasks)
+	n := 4096 + 180*c.Len()
 	for _, f := range slices.Concat(c.Files, c.Prompts) {
 		n += len(f.Path) + len(f.Text) + 6*len(f.Blocks)
 	}
@@ -91,8 +147,8 @@ func (w *writer) numbers(list []int) {
 	}
 }
 
+// task writes all but the name.
 func (w *writer) task(t *Task) {
-	w.text(t.Name)
 	w.numbers(t.Deps)
 	w.number(len(t.Nodes))
 	for i := range t.Nodes {
@@ -152,47 +208,60 @@ func (w *writer) file(f *File, index map[string]int) {
 
 var errDamaged = errors.New("read compiled campaign: damaged")
 
-// Decode reads the bytes of the file and keeps them. It accepts any bytes.
+// Decode reads the bytes of the file and keeps them; it may change those of texts. It accepts any bytes.
 func Decode(b []byte) (c *Campaign, err error) {
-	if len(b) < headSize || !bytes.HasPrefix(b, []byte(magic)) || crc32.ChecksumIEEE(b[headSize:]) != binary.LittleEndian.Uint32(b[len(magic):]) {
+	if len(b) < headSize || string(b[:len(magic)]) != magic {
 		return nil, errDamaged
 	}
-	r := reader{b: b[headSize:]}
+	size := int(binary.LittleEndian.Uint32(b[headSize-4:]))
+	if size > len(b)-headSize {
+		return nil, errDamaged
+	}
+	end := headSize + size
+	sum := crc32.Checksum(b[headSize-4:end], castagnoli())
+	if sum != binary.LittleEndian.Uint32(b[len(magic):]) {
+		return nil, errDamaged
+	}
+	r := reader{b: b[headSize:end:end]}
 	c = &Campaign{}
 	c.Beside, c.Total, c.Sourced = r.text(), r.number(), r.number() == 1
-	c.Tasks = make([]Task, r.count())
-	for i := range c.Tasks {
-		r.task(&c.Tasks[i])
-	}
-	c.Files, c.Prompts = r.files(c.Tasks), r.files(c.Tasks)
-	c.Read = r.texts()
-	c.Dirs = make([]Dir, r.count())
-	for i := range c.Dirs {
-		c.Dirs[i].Path = r.text()
-		copy(c.Dirs[i].Names[:], r.take(len(c.Dirs[i].Names)))
-	}
+	c.tasks = make([]*Task, r.count())
+	c.flat.read(&r, len(c.tasks))
+	c.Files, c.Prompts = r.files(c), r.files(c)
+	c.Read, c.Dirs = r.texts(), r.dirs()
 	if r.bad || len(r.b) > 0 || !c.sound() {
 		return nil, errDamaged
 	}
+	c.pending = pending{tasks: map[int]bool{}, base: end, end: end, sum: sum}
+	c.takeAppendices(b[end:])
 	return c, nil
+}
+
+func (r *reader) dirs() []Dir {
+	dirs := make([]Dir, r.count())
+	for i := range dirs {
+		dirs[i].Path = r.text()
+		copy(dirs[i].Names[:], r.take(len(dirs[i].Names)))
+	}
+	return dirs
 }
 
 // sound reports whether indices lead somewhere and blocks are in their files, in order.
 func (c *Campaign) sound() bool {
-	valid := func(list []int) bool {
-		return !slices.ContainsFunc(list, func(i int) bool { return i < 0 || i >= len(c.Tasks) })
-	}
-	for i := range c.Tasks {
-		if !valid(c.Tasks[i].Deps) {
-			return false
-		}
-	}
 	for _, f := range slices.Concat(c.Files, c.Prompts) {
-		if !valid(f.Readers) || len(f.Blocks) > 0 && (f.Blocks[0].Start != 0 || f.Blocks[len(f.Blocks)-1].Start > len(f.Text)) {
+		if !c.valid(f.Readers) || !f.sound() {
 			return false
 		}
 	}
 	return true
+}
+
+func (c *Campaign) valid(tasks []int) bool {
+	return !slices.ContainsFunc(tasks, func(i int) bool { return i < 0 || i >= c.Len() })
+}
+
+func (f *File) sound() bool {
+	return len(f.Blocks) == 0 || f.Blocks[0].Start == 0 && f.Blocks[len(f.Blocks)-1].Start <= len(f.Text)
 }
 
 // reader takes fields off the front. After something bad it gives zero values.
@@ -259,7 +328,7 @@ func (r *reader) numbers() []int {
 }
 
 func (r *reader) task(t *Task) {
-	t.Name, t.Deps = r.text(), r.numbers()
+	t.Deps = r.numbers()
 	if n := r.count(); n > 0 {
 		t.Nodes = make([]Node, n)
 	}
@@ -280,7 +349,7 @@ func (r *reader) node(n *Node) {
 	}
 }
 
-func (r *reader) files(tasks []Task) []File {
+func (r *reader) files(c *Campaign) []File {
 	files := make([]File, r.count())
 	for i := range files {
 		f := &files[i]
@@ -292,8 +361,8 @@ func (r *reader) files(tasks []Task) []File {
 			task := r.number()
 			last.Start += r.number()
 			last.Line += r.number()
-			if last.Task = ""; task > 0 && task <= len(tasks) {
-				last.Task = tasks[task-1].Name
+			if last.Task = ""; task > 0 && task <= c.Len() {
+				last.Task = c.flat.name(task - 1)
 			}
 			f.Blocks[j] = last
 		}

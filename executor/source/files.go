@@ -20,6 +20,7 @@ import (
 type Files struct {
 	root      string
 	cacheFile string
+	seen      *stamp.Kept // answers instead of the cache file, which is read when it is written; nil: it does not
 
 	open   sync.Once
 	dir    *os.File // the root; every look-up is relative to it
@@ -63,6 +64,10 @@ func Open(root, cacheFile string) *Files {
 		empty:     map[string]bool{},
 	}
 }
+
+// Believe lets f answer by what was seen for a stamp, and read the stat cache only when it is written. It is for who asks of a few of
+// very many files. Call it before the first question.
+func (f *Files) Believe(k *stamp.Kept) { f.seen = k }
 
 // Root returns the directory all paths are below.
 func (f *Files) Root() string { return f.root }
@@ -170,16 +175,51 @@ func (f *Files) ready() error {
 		}
 		f.dirFD = int(f.dir.Fd())
 	})
-	f.load.Do(f.loadCache)
+	f.load.Do(func() {
+		entries := map[string]*entry{}
+		if f.seen == nil {
+			entries = f.readCache()
+		}
+		f.mu.Lock()
+		f.entries = entries
+		f.mu.Unlock()
+	})
 	return f.dirErr
+}
+
+// known returns the entry of a path; nil when there is none.
+func (f *Files) known(path string) *entry {
+	f.mu.RLock()
+	e := f.entries[path]
+	f.mu.RUnlock()
+	if e != nil || f.seen == nil {
+		return e
+	}
+	for _, follow := range []bool{false, true} {
+		if o, ok := f.seen.Find(path, follow); ok && o.Sum != [32]byte{} {
+			return f.admit(path, &entry{sig: o.Sig, sum: o.Sum, at: settled})
+		}
+	}
+	return nil
+}
+
+// admit makes an entry that of a path, unless there is one by now.
+func (f *Files) admit(path string, e *entry) *entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if by := f.entries[path]; by != nil {
+		return by
+	}
+	f.entries[path] = e
+	return e
 }
 
 // regular returns a regular file, from the cache when its signature is known.
 func (f *Files) regular(path string, st *unix.Stat_t) (File, error) {
 	sig := stamp.SignatureOf(st)
 	file := File{Path: path, Mode: st.Mode & 0o777}
+	e := f.known(path)
 	f.mu.RLock()
-	e := f.entries[path]
 	if e != nil && e.sig == sig && e.clean() {
 		file.Digest = digest.Digest{Sum: e.sum, Size: sig.Size}
 		e.used.Store(true)
@@ -207,9 +247,9 @@ func (f *Files) Known(path string, st *unix.Stat_t) (digest.Digest, bool) {
 		return digest.Digest{}, false
 	}
 	sig := stamp.SignatureOf(st)
+	e := f.known(path)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	e := f.entries[path]
 	if e == nil || e.sig != sig || !e.clean() {
 		return digest.Digest{}, false
 	}
@@ -276,6 +316,36 @@ func (f *Files) LearnWritten(path string, w Written, d digest.Digest) error {
 	f.rewritten(path, w.sig)
 	f.remember(path, &entry{sig: w.sig, sum: d.Sum, at: w.at})
 	return nil
+}
+
+// Reading is that somebody reads a file himself who wants it to be known by what he read.
+type Reading struct {
+	path string
+	sig  signature // zero when the file changed meanwhile
+	at   int64
+}
+
+// Read looks at a file, below the root, before and after somebody reads it.
+func (f *Files) Read(path string, read func() error) (Reading, error) {
+	if err := f.ready(); err != nil {
+		return Reading{}, err
+	}
+	r := Reading{path: path, at: coarseNow()}
+	sig := stamp.Stat(f.dirFD, path, true)
+	if err := read(); err != nil {
+		return r, err
+	}
+	if sig.Mode&unix.S_IFMT == unix.S_IFREG && stamp.Stat(f.dirFD, path, true) == sig {
+		r.sig = sig
+	}
+	return r, nil
+}
+
+// Tell says what was read.
+func (f *Files) Tell(r Reading, d digest.Digest) {
+	if r.sig != absent && r.sig.Size == d.Size {
+		f.remember(r.path, &entry{sig: r.sig, sum: d.Sum, at: r.at})
+	}
 }
 
 // Recheck looks at files again and returns the path of the first that is not what it was, or "".

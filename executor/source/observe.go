@@ -3,6 +3,7 @@ package source
 import (
 	"math"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -57,13 +58,6 @@ func (f *Files) observe(path string, follow bool, sig signature) {
 	}
 }
 
-// known returns the entry of a path; nil when there is none.
-func (f *Files) known(path string) *entry {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.entries[path]
-}
-
 // inherit lets the entry that takes the place of another one say what was seen of its path. The caller holds w.mu.
 func (w *watched) inherit(path string, old, e *entry) {
 	k := watchKey{path, false}
@@ -100,6 +94,26 @@ func (f *Files) Observe(path string) {
 	for _, follow := range []bool{false, true} {
 		f.observe(path, follow, stamp.Stat(f.dirFD, path, follow))
 	}
+}
+
+// Youngest returns the youngest time of what was looked at since Watch.
+func (f *Files) Youngest() time.Time {
+	newest := int64(0)
+	f.watching.mu.Lock()
+	defer f.watching.mu.Unlock()
+	for _, sig := range f.watching.seen {
+		if sig != torn {
+			newest = max(newest, sig.Newest())
+		}
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, e := range f.entries {
+		if e.seen {
+			newest = max(newest, e.sig.Newest())
+		}
+	}
+	return time.Unix(0, newest)
 }
 
 // IsRegular reports whether path, clean and below the root, is a regular file and no link.

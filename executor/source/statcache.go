@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,19 +36,28 @@ const (
 // castagnoli is made at the first use: most invocations have none.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// loadCache fills the entries from the cache file. Anything wrong with it means an empty cache.
-func (f *Files) loadCache() {
-	entries := map[string]*entry{}
+// readCache returns the entries of the cache file. Anything wrong with it means an empty cache.
+func (f *Files) readCache() map[string]*entry {
 	if f.cacheFile != "" {
 		if data, err := os.ReadFile(f.cacheFile); err == nil {
-			if loaded := decodeCache(data); loaded != nil {
-				entries = loaded
+			if entries := decodeCache(data); entries != nil {
+				return entries
 			}
 		}
 	}
+	return map[string]*entry{}
+}
+
+// readRest adds what only the cache file knows.
+func (f *Files) readRest() {
+	if f.seen == nil {
+		return
+	}
+	entries := f.readCache()
 	f.mu.Lock()
-	f.entries = entries
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	maps.Copy(entries, f.entries)
+	f.entries, f.seen = entries, nil
 }
 
 // pathsBlock is how many bytes of paths are kept as one string.
@@ -127,6 +137,7 @@ func (f *Files) Save() error {
 	if !f.changed() {
 		return nil
 	}
+	f.readRest()
 	if err := f.write(); err != nil {
 		return fmt.Errorf("write stat cache: %w", err)
 	}
@@ -191,9 +202,7 @@ func (f *Files) settle() {
 // resettle replaces what is known of a racy file. Other bytes under the same signature were written within the
 // tick of the first reading: answers given since then are of bytes that are gone.
 func (f *Files) resettle(path string, e *entry) {
-	f.mu.RLock()
-	old := f.entries[path]
-	f.mu.RUnlock()
+	old := f.known(path)
 	if old != nil && old.sig == e.sig && old.sum != e.sum {
 		f.observe(path, false, torn)
 	}

@@ -33,7 +33,9 @@ type (
 )
 
 // Load reads a stamp. Anything wrong with it is an error, and the error means only that there is none.
-func Load(path string) (*Kept, error) { return kept.Load(path, nil) }
+func Load(path string) (*Kept, error) {
+	return kept.Load(path, func(size int) []byte { return make([]byte, size) })
+}
 
 // Decode reads the bytes of a stamp and keeps them. It accepts any bytes.
 func Decode(b []byte) (*Kept, error) { return kept.Decode(b) }
@@ -42,63 +44,94 @@ func Decode(b []byte) (*Kept, error) { return kept.Decode(b) }
 // bytes are the same it remembers how they look now, for [Renew].
 func Holds(k *Kept, root string) bool { return k.Holds(root, Read) }
 
-// Differing is [kept.Kept.Differing], with digests.
-func Differing(k *Kept, root, below string, limit int) ([]string, bool) {
-	return k.Differing(root, below, Read, limit)
-}
-
 // Save writes the stamp at path, which has a directory, unless the file says it already or something that was seen is too young to be
 // trusted: as young as the stamp itself, it may change once more within the same tick of the clock
-// that stamps files.
+// that stamps files. Where the base of the stamp lies there and little else was seen, it appends that; the caller holds the campaign.
 func Save(path string, s *Stamp) error {
-	k, err := kept.Decode(s.Encode())
-	if err != nil {
-		return err // a text beyond its bounds
+	if done, err := appendTo(path, s); done || err != nil {
+		return err
 	}
-	return save(k, path)
+	return saveAll(path, s)
 }
 
 // Renew writes a stamp that [Holds] brought up to date, or whose question is put by another invocation now; "" is none. It does
 // nothing to any other.
 func Renew(k *Kept, path, invocation string) error {
-	if invocation != "" && invocation != k.Invocation {
-		s := k.Stamp
-		s.Invocation, s.Seen = invocation, k.Seen()
-		return Save(path, &s)
+	s := k.Stamp
+	if invocation != "" {
+		s.Invocation = invocation
 	}
-	if !k.Renewed() {
+	if s.Invocation == k.Invocation && !k.Renewed() {
 		return nil
 	}
-	return save(k, path)
+	s.Base = k
+	return saveAll(path, &s)
 }
 
-func save(k *Kept, path string) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, k.Bytes()) {
+func saveAll(path string, s *Stamp) error {
+	b := s.Encode()
+	k, err := kept.Decode(b)
+	if err != nil {
+		return err // a text beyond its bounds
+	}
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
-	if err := write(k, path); err != nil {
+	if err := write(b, k.Newest(), path); err != nil {
 		return fmt.Errorf("write stamp: %w", err)
 	}
 	return nil
 }
 
 // write replaces the file in one step. Losing it costs time only, so it is not synced.
-func write(k *Kept, path string) error {
+func write(b []byte, newest int64, path string) error {
 	tmp, err := effect.CreateTemp(path[:strings.LastIndexByte(path, '/')+1], ".fresh-*")
 	if err != nil {
 		return err
 	}
 	defer effect.Remove(tmp.Name())
 	defer tmp.Close()
-	if _, err := tmp.Write(k.Bytes()); err != nil {
+	if _, err := tmp.Write(b); err != nil {
 		return err
 	}
 	limit, err := youngest(tmp.File)
 	if err != nil {
 		return err
 	}
-	if k.Newest() >= limit {
+	if newest >= limit {
 		return nil
 	}
 	return effect.Rename(tmp.Name(), path)
+}
+
+// appendTo writes what is new behind the file. Its sum, without which it says nothing, comes when the file is known to be younger than
+// all that was seen. It is false when all has to be written.
+func appendTo(path string, s *Stamp) (done bool, err error) {
+	b, newest, ok := s.Appendix()
+	if !ok {
+		return false, nil
+	}
+	f, err := effect.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return false, nil //nolint:nilerr // gone: it is written anew
+	}
+	defer f.Close()
+	end := int64(s.Base.End())
+	if info, err := f.Stat(); err != nil || info.Size() != end {
+		return false, nil //nolint:nilerr // torn, or of another build: the same
+	}
+	if _, err := f.WriteAt(b, end); err != nil {
+		return false, fmt.Errorf("write stamp: %w", err)
+	}
+	limit, err := youngest(f.File)
+	switch {
+	case err == nil && newest < limit:
+		_, err = f.WriteAt(s.Base.Sum(b), end+kept.SumAt)
+	case err == nil:
+		err = f.Truncate(end)
+	}
+	if err != nil {
+		return false, fmt.Errorf("write stamp: %w", err)
+	}
+	return true, nil
 }

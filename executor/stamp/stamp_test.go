@@ -1,6 +1,7 @@
 package stamp_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -243,6 +244,73 @@ func TestManyRows(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, files[i]), nil, 0o644))
 		require.False(t, stamp.Holds(k, root), files[i])
 	}
+}
+
+// TestAppendices changes files in a row, as builds of one block do. What is read each time is what was to be written, and of a file that is
+// cut short anywhere what was written before.
+func TestAppendices(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "fresh")
+	name := func(i int) string { return fmt.Sprintf("f%02d", i) }
+	look := func(names ...string) []stamp.Observation {
+		f := watching(t, root)
+		for _, n := range names {
+			_, err := f.File(n)
+			require.NoError(t, err)
+		}
+		return settled(t, f)
+	}
+	var all []string
+	for i := range 20 {
+		all = append(all, name(i))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name(i)), []byte("0"), 0o644))
+	}
+	save(t, path, &stamp.Stamp{Question: stamp.Question(asked), Position: "0", Seen: look(all...)})
+	appended, before := 0, []byte(nil)
+	for round := range 130 {
+		old, err := os.ReadFile(path)
+		require.NoError(t, err)
+		k, err := stamp.Load(path)
+		require.NoError(t, err)
+		require.True(t, stamp.Holds(k, root))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name(round%20)), []byte(fmt.Sprint(round)), 0o644))
+		seen := look(name(round % 20))
+		next := &stamp.Stamp{Question: stamp.Question(asked), Position: fmt.Sprint(round + 1), Beside: fmt.Sprint("b", round), Seen: seen}
+		var now []byte
+		require.Eventually(t, func() bool {
+			next.Base, err = stamp.Load(path)
+			require.NoError(t, err)
+			require.NoError(t, stamp.Save(path, next))
+			now, err = os.ReadFile(path)
+			require.NoError(t, err)
+			return !bytes.Equal(now, old)
+		}, 10*time.Second, time.Millisecond)
+		got, err := stamp.Load(path)
+		require.NoError(t, err)
+		require.Equal(t, next.Position+next.Beside, got.Position+got.Beside)
+		require.True(t, stamp.Holds(got, root))
+		if before = now; !bytes.HasPrefix(now, old) {
+			continue
+		}
+		for appended++; len(now) > len(old); now = now[:len(now)-1] {
+			torn := append([]byte(nil), now...)
+			torn[len(torn)-1] ^= 1
+			short, err := stamp.Decode(torn)
+			require.NoError(t, err)
+			require.Equal(t, k.Position, short.Position)
+			require.Equal(t, k.Seen(), short.Seen())
+		}
+	}
+	require.Greater(t, appended, 100)
+	require.Less(t, appended, 130)
+	require.NoError(t, os.WriteFile(path, append(before, 1, 2, 3), 0o644)) // what a killed build appended half is not gone on from
+	k, err := stamp.Load(path)
+	require.NoError(t, err)
+	require.True(t, stamp.Holds(k, root))
+	require.NoError(t, stamp.Save(path, &stamp.Stamp{Question: stamp.Question(asked), Position: "end", Base: k}))
+	end, err := stamp.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, "end", end.Position)
+	require.Equal(t, k.Seen(), end.Seen())
 }
 
 func FuzzDecode(f *testing.F) {

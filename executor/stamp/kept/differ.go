@@ -1,16 +1,71 @@
 package kept
 
-import "sync"
+import (
+	"slices"
+	"sync"
 
-// Differing returns the paths of which stat says something else than when the stamp was made, and that were not only touched, in
-// no order, of those that begin with below. It is false when there are more than limit of them, or the root cannot be opened.
-func (k *Kept) Differing(root, below string, read Read, limit int) (paths []string, ok bool) {
+	"github.com/ufbuild/ufbuild/cache/raw"
+)
+
+// Span is rows that follow each other, by index: From and those after it, without To.
+type Span struct{ From, To int }
+
+// All is all rows.
+func (k *Kept) All() []Span { return []Span{{0, k.Len()}} }
+
+// Below returns the rows of what is below a directory, as a path below the root without a slash at its end.
+func (k *Kept) Below(dir string) Span {
+	from, _ := k.search(Observation{Path: dir + "/"})
+	to, _ := k.search(Observation{Path: dir + "0"}) // the byte behind the slash
+	return Span{from, to}
+}
+
+// Outside returns the rows that are not in a span.
+func (k *Kept) Outside(s Span) []Span { return []Span{{0, s.From}, {s.To, k.Len()}} }
+
+func size(in []Span) (n int) {
+	for _, s := range in {
+		n += s.To - s.From
+	}
+	return n
+}
+
+// Differing returns the rows in some spans, by index in ascending order, of which stat says something else than when the stamp was
+// made. It is false when there are more than limit of them, when one is in the directory own of the root, unless that is "", or when
+// the root cannot be opened: then nobody knows what else differs.
+func (k *Kept) Differing(root string, in []Span, own string, limit int) (rows []int, ok bool) {
 	var mu sync.Mutex
-	ok = k.compare(root, looker{kept: k, read: read, below: below, found: func(path string) bool {
+	ok = k.compare(root, in, looker{kept: k, found: func(row int) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		paths = append(paths, path)
-		return len(paths) <= limit
+		rows = append(rows, row)
+		return len(rows) <= limit && (own == "" || !k.begins(row, own))
 	}})
-	return paths, ok
+	slices.Sort(rows)
+	return rows, ok
+}
+
+// Edited returns those of rows that were not only touched. Of the others it remembers how they look now, as Holds does.
+func (k *Kept) Edited(root string, rows []int, read Read) []int {
+	fd, err := raw.OpenDir(raw.Here, root)
+	if err != nil {
+		return rows
+	}
+	defer raw.Close(fd)
+	l := looker{kept: k, read: read, root: fd, held: -1}
+	rows = slices.DeleteFunc(rows, func(row int) bool { return l.look(row, row+1) })
+	k.renewed = append(k.renewed, l.renewed...)
+	return rows
+}
+
+// PathOf returns the path of a row.
+func (k *Kept) PathOf(row int) string {
+	p := k.path(k.row(row))
+	return string(p[:len(p)-1])
+}
+
+// begins reports whether the path of a row begins with a text.
+func (k *Kept) begins(row int, with string) bool {
+	p := k.path(k.row(row))
+	return len(p) > len(with) && string(p[:len(with)]) == with
 }

@@ -30,11 +30,11 @@ type Read func(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, 
 // Holds reports whether everything that was seen below root is still as it was. Files that were touched it reads; when their bytes
 // are the same it remembers how they look now. Without read, nil, one that was touched is enough for a no.
 func (k *Kept) Holds(root string, read Read) bool {
-	return k.compare(root, looker{kept: k, read: read})
+	return k.compare(root, k.All(), looker{kept: k, read: read})
 }
 
-// compare looks at every row as l does. It reports whether all of them hold, or l goes on whatever differs.
-func (k *Kept) compare(root string, l looker) bool {
+// compare looks at rows as l does. It reports whether all of them hold, or l goes on whatever differs.
+func (k *Kept) compare(root string, in []Span, l looker) bool {
 	fd, err := raw.OpenDir(raw.Here, root)
 	if err != nil {
 		return false
@@ -45,12 +45,12 @@ func (k *Kept) compare(root string, l looker) bool {
 	l.root, l.held, l.stop, l.next = fd, -1, &stop, &next
 	mine, other := l, l
 	var wg sync.WaitGroup
-	if k.Len() >= 2*spreadFrom && runtime.GOMAXPROCS(0) > 1 { // stat is bound by the kernel; more threads do not help
-		wg.Go(other.pieces)
+	if size(in) >= 2*spreadFrom && runtime.GOMAXPROCS(0) > 1 { // stat is bound by the kernel; more threads do not help
+		wg.Go(func() { other.pieces(in) })
 	}
-	mine.pieces() // here: another thread takes longer to wake than a small stamp to compare
+	mine.pieces(in) // here: another thread takes longer to wake than a small stamp to compare
 	wg.Wait()
-	k.renewed = k.renewed || mine.touched || other.touched
+	k.renewed = append(append(k.renewed, mine.renewed...), other.renewed...)
 	return !stop.Load()
 }
 
@@ -58,39 +58,38 @@ func (k *Kept) compare(root string, l looker) bool {
 type looker struct {
 	kept    *Kept
 	read    Read
-	root    int    // handle of the root
-	dir     []byte // the directory that is held open
-	held    int    // its handle, -1 for none
-	buf     []byte // for files that are read
-	touched bool
+	root    int           // handle of the root
+	dir     []byte        // the directory that is held open
+	held    int           // its handle, -1 for none
+	buf     []byte        // for files that are read
+	renewed []int         // rows that were brought up to date
 	next    *atomic.Int64 // the first row that no thread has taken
 	stop    *atomic.Bool  // set when a row differs: what another thread finds does not matter any more
 
-	below string                 // rows whose path begins otherwise are left out
-	found func(path string) bool // is told of what differs, from any thread, and says whether to go on; nil: no
+	found func(row int) bool // is told of what differs, from any thread, and says whether to go on; nil: no
 }
 
 // pieces looks at what no other thread looks at.
-func (l *looker) pieces() {
-	n := l.kept.Len()
+func (l *looker) pieces(in []Span) {
+	n := size(in)
 	for !l.stop.Load() {
 		from := int(l.next.Add(piece)) - piece
 		if from >= n {
 			break
 		}
-		l.rows(from, min(from+piece, n))
+		to := min(from+piece, n)
+		for _, s := range in {
+			size := s.To - s.From
+			l.rows(s.From+max(from, 0), s.From+min(to, size))
+			from, to = from-size, to-size
+		}
 	}
 	l.drop()
 }
 
 func (l *looker) rows(from, to int) {
 	for i := from; i < to && !l.stop.Load(); i++ {
-		p := l.kept.path(l.kept.row(i))
-		p = p[:len(p)-1]
-		if len(p) < len(l.below) || string(p[:len(l.below)]) != l.below || l.look(i, to) {
-			continue
-		}
-		if l.found == nil || !l.found(string(p)) {
+		if !l.look(i, to) && (l.found == nil || !l.found(i)) {
 			l.stop.Store(true)
 		}
 	}
@@ -105,11 +104,12 @@ func (l *looker) look(i, to int) bool {
 		return r.is(&now)
 	}
 	now := Signature(raw.Look(dir, name, r.follow()))
-	return r.is(&now) || l.again(r, dir, name, now)
+	return r.is(&now) || l.again(i, dir, name, now)
 }
 
 // again reports whether a row holds whose file looks otherwise now.
-func (l *looker) again(r row, dir int, name []byte, now Signature) bool {
+func (l *looker) again(i, dir int, name []byte, now Signature) bool {
+	r := l.kept.row(i)
 	was := r.sig()
 	if r.sum() == [32]byte{} || !was.touched(now) || now.Size > maxReread {
 		return false
@@ -119,7 +119,7 @@ func (l *looker) again(r row, dir int, name []byte, now Signature) bool {
 		return false
 	}
 	putSignature(r[rowSig:], now)
-	l.touched = true
+	l.renewed = append(l.renewed, i)
 	return true
 }
 

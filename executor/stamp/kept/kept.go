@@ -18,7 +18,7 @@ import (
 )
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild fresh 7\n"
+const magic = "ufbuild fresh 8\n"
 
 // Stamp is one answer and what it rests on.
 type Stamp struct {
@@ -53,14 +53,16 @@ type Question struct {
 	Size int64
 }
 
-// The file is the magic line, a sum of all that follows, the digest of the question, the lengths
+// The file is the magic line, a sum of all that follows, the length of what follows that, the digest of the question, the lengths
 // of the texts and of the table, the texts, the table, and the paths. All numbers are little endian. A row
 // of the table is the place of its path, the length of the path doubled (odd: links are followed), six words
 // of signature, and a sum. A path ends with a zero byte, as system calls want it.
+// Appendices may lie behind that, see there.
 const (
 	sumAt    = len(magic)
-	headAt   = sumAt + 8
-	textsAt  = headAt + 32 + 8 + 4*(texts+1)
+	sizeAt   = sumAt + 8
+	headAt   = sizeAt + 8
+	textsAt  = headAt + 32 + 8 + 4*(texts+1) // a file has as many bytes at least
 	rowSize  = 4 + 4 + 6*8 + 32
 	rowSig   = 8
 	rowSum   = rowSig + 6*8
@@ -74,13 +76,8 @@ func (s *Stamp) Encode() []byte {
 	b = append(b, make([]byte, headAt-sumAt)...)
 	b = append(b, s.Question.Sum[:]...)
 	b = append64(b, uint64(s.Question.Size))
-	for _, t := range s.texts() {
-		b = append32(b, uint32(len(*t)))
-	}
+	b = s.appendTexts(b)
 	b = append32(b, uint32(len(t.rows)/rowSize))
-	for _, t := range s.texts() {
-		b = append(b, *t...)
-	}
 	b = append(append(b, t.rows...), t.paths...)
 	seal(b)
 	return b
@@ -190,9 +187,10 @@ func signatureAt(b []byte) Signature {
 	return Signature{Dev: word(0), Ino: word(1), Size: int64(word(2)), Mtime: int64(word(3)), Change: int64(word(4)), Mode: uint32(word(5))}
 }
 
-// seal writes the sum of the bytes after it.
+// seal writes the length of a file and the sum of the bytes after it.
 func seal(b []byte) {
-	put64(b[sumAt:], sumOf(b[headAt:]))
+	put64(b[sizeAt:], uint64(len(b)-headAt))
+	put64(b[sumAt:], sumOf(b[sizeAt:]))
 }
 
 // sumOf finds accidents: a torn write, zeroes after a crash, a flipped bit. Each word changes the whole of its lane, whatever
@@ -225,36 +223,34 @@ func mix(sum, word uint64) uint64 {
 type Kept struct {
 	Stamp
 
-	data    []byte // the whole file
 	rows    []byte
 	paths   []byte
-	renewed bool // a row was brought up to date
+	renewed []int // rows that were brought up to date
+
+	base, end, count int // where appendices begin and end, and how many there are
+	sum              uint64
 }
 
 var errDamaged = errors.New("read stamp: damaged")
 
-// Decode reads the bytes of the file and keeps them. It accepts any bytes.
+// Decode reads the bytes of the file and keeps them, and may change them. It accepts any bytes.
 func Decode(b []byte) (*Kept, error) {
-	if len(b) < textsAt || string(b[:len(magic)]) != magic || sumOf(b[headAt:]) != get64(b[sumAt:]) {
+	if len(b) < textsAt || string(b[:len(magic)]) != magic || get64(b[sizeAt:]) > uint64(len(b)-headAt) {
 		return nil, errDamaged
 	}
-	k := &Kept{data: b}
+	end := headAt + int(get64(b[sizeAt:]))
+	k := &Kept{base: end, end: end, sum: sumOf(b[sizeAt:end])}
+	if end < textsAt || k.sum != get64(b[sumAt:]) {
+		return nil, errDamaged
+	}
 	copy(k.Question.Sum[:], b[headAt:])
 	k.Question.Size = int64(get64(b[headAt+32:]))
-	number := func(i int) int { return int(get32(b[headAt+40+4*i:])) }
-	rest := b[textsAt:]
-	for i, text := range k.texts() {
-		n := number(i)
-		if n > maxTexts || n > len(rest) {
-			return nil, errDamaged
-		}
-		*text, rest = string(rest[:n]), rest[n:]
-	}
-	n := number(texts)
-	if n > len(rest)/rowSize {
+	rest, ok := k.takeTexts(b[headAt+40 : end])
+	if !ok || len(rest) < 4 || int(get32(rest)) > (len(rest)-4)/rowSize {
 		return nil, errDamaged
 	}
-	k.rows, k.paths = rest[:n*rowSize], rest[n*rowSize:]
+	n := int(get32(rest))
+	k.rows, k.paths = rest[4:4+n*rowSize], rest[4+n*rowSize:]
 	at := 0
 	for i := range n {
 		row := k.row(i)
@@ -266,7 +262,34 @@ func Decode(b []byte) (*Kept, error) {
 	if at != len(k.paths) {
 		return nil, errDamaged
 	}
+	k.takeAppendices(b[end:])
 	return k, nil
+}
+
+// takeTexts reads the texts, and returns what is behind them.
+func (k *Kept) takeTexts(b []byte) (rest []byte, ok bool) {
+	if len(b) < 4*texts {
+		return nil, false
+	}
+	rest = b[4*texts:]
+	for i, text := range k.texts() {
+		n := int(get32(b[4*i:]))
+		if n > maxTexts || n > len(rest) {
+			return nil, false
+		}
+		*text, rest = string(rest[:n]), rest[n:]
+	}
+	return rest, true
+}
+
+func (s *Stamp) appendTexts(b []byte) []byte {
+	for _, t := range s.texts() {
+		b = append32(b, uint32(len(*t)))
+	}
+	for _, t := range s.texts() {
+		b = append(b, *t...)
+	}
+	return b
 }
 
 // row is one observation in the table.
@@ -297,6 +320,16 @@ func (k *Kept) Len() int { return len(k.rows) / rowSize }
 // Find returns what was seen of a path.
 func (k *Kept) Find(path string, follow bool) (Observation, bool) {
 	look := Observation{Path: path, Follow: follow}
+	at, ok := k.search(look)
+	if ok {
+		r := k.row(at)
+		look.Sig, look.Sum = r.sig(), r.sum()
+	}
+	return look, ok
+}
+
+// search returns the row of a look, or where it would be.
+func (k *Kept) search(look Observation) (at int, found bool) {
 	from, to := 0, k.Len()
 	for from < to {
 		at := (from + to) / 2
@@ -304,15 +337,14 @@ func (k *Kept) Find(path string, follow bool) (Observation, bool) {
 		p := k.path(r)
 		switch c := look.compare(p[:len(p)-1], r.follow()); {
 		case c == 0:
-			look.Sig, look.Sum = r.sig(), r.sum()
-			return look, true
+			return at, true
 		case c < 0:
 			to = at
 		default:
 			from = at + 1
 		}
 	}
-	return look, false
+	return from, false
 }
 
 // Seen returns the observations, sorted by path.
@@ -326,25 +358,22 @@ func (k *Kept) Seen() []Observation {
 	return out
 }
 
-// Load reads a stamp, into buf if it fits there. Anything wrong with it is an error, and the error means only that there is none.
-func Load(path string, buf []byte) (*Kept, error) {
-	b, err := raw.ReadFile(path, buf)
+// Load reads a stamp into a place of at least as many bytes that space gives. Anything wrong with it is an error, and the error
+// means only that there is none.
+func Load(path string, space func(size int) []byte) (*Kept, error) {
+	b, err := raw.ReadFile(path, space)
 	if err != nil {
 		return nil, err
 	}
 	return Decode(b)
 }
 
-// Renewed reports whether Holds brought a row up to date, and seals what it changed.
-func (k *Kept) Renewed() bool {
-	if k.renewed {
-		seal(k.data)
-	}
-	return k.renewed
-}
+// Sliced reports whether something lies beside the stamp by which a part of a campaign can be looked at. What was said beside an answer
+// is of the whole of it.
+func (k *Kept) Sliced() bool { return k.Beside != "" && k.Remarks+k.Warnings+k.Versions == "" }
 
-// Bytes are those of the file.
-func (k *Kept) Bytes() []byte { return k.data }
+// Renewed reports whether a row was brought up to date.
+func (k *Kept) Renewed() bool { return len(k.renewed) > 0 }
 
 // Newest is the youngest time of all that was seen.
 func (k *Kept) Newest() int64 {

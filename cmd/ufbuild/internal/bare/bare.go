@@ -28,6 +28,11 @@ func Exit(code int)
 //go:linkname Nanoseconds runtime.nanotime
 func Nanoseconds() int64
 
+// SetGCPercent is that of package runtime/debug, which comes up after hundreds of others, for its name.
+//
+//go:linkname SetGCPercent runtime/debug.setGCPercent
+func SetGCPercent(percent int32) (before int32)
+
 //go:linkname write runtime.write
 func write(fd uintptr, p unsafe.Pointer, n int32) int32
 

@@ -16,6 +16,7 @@ package early
 import (
 	"os"
 
+	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/stamp"
@@ -35,15 +36,22 @@ func init() {
 // answer ends the process with what there is to say to a command line, where package first could not tell: a file was
 // touched. It returns where the long way has to be gone.
 func answer(args, environ []string) {
-	k, ok := first.Answer(args, environ, stamp.Read)
-	if !ok {
+	l := first.Asked()
+	if !l.Holds(stamp.Read) {
+		if asked = l; l != nil && bare.Get(environ, "GOGC") == "" {
+			bare.SetGCPercent(firstGC)
+		}
 		return
 	}
 	if args[0] != "plan" {
-		renew(k)
+		renew(l.Kept)
 	}
-	first.Say(k, args[0], environ)
+	first.Say(l.Kept, args[0], environ)
 }
+
+// firstGC keeps the collector from a look at what packages initialise, which is as much as lets it begin; package main says how to go on
+// from there.
+const firstGC = 400
 
 // renew remembers how touched files look now. Without it the next build looks as closely as this one.
 func renew(k *stamp.Kept) {
@@ -52,5 +60,20 @@ func renew(k *stamp.Kept) {
 	}
 }
 
-// Holds is [first.Holds] with a look into touched files.
-func Holds(k *stamp.Kept, root string) bool { return first.Holds(k, root, stamp.Read) }
+// asked is what the command line of this process asked for.
+var asked *first.Look
+
+// Look returns the stamp of the campaign at root, with what this process found out about it, if it is the first that asks. Anything
+// wrong with the stamp is an error.
+func Look(root string) (*first.Look, error) {
+	l := asked
+	asked = nil
+	if l != nil && l.Root == root {
+		return l, nil
+	}
+	k, err := stamp.Load(first.StampPath(root))
+	if err != nil {
+		return nil, err
+	}
+	return &first.Look{Kept: k, Root: root}, nil
+}

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/ufbuild/ufbuild/cache/disk/position"
 	"github.com/ufbuild/ufbuild/cache/raw"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 	"github.com/ufbuild/ufbuild/executor/stamp/kept"
@@ -36,9 +35,21 @@ func init() {
 		return
 	}
 	environ := bare.Environ()
-	if k, ok := Answer(args[1:], environ, nil); ok {
-		Say(k, args[1], environ)
+	asked = Ask(args[1:], environ)
+	if asked.Holds(nil) {
+		Say(asked.Kept, args[1], environ)
 	}
+}
+
+// asked is what the command line of this process asked for.
+var asked *Look
+
+// Asked returns what the command line of this process asked for, once; nil when it is no question that a stamp answers, or there is
+// none.
+func Asked() *Look {
+	l := asked
+	asked = nil
+	return l
 }
 
 // Say prints the answer to a verb and ends the process. A plan runs nothing, so it does not say how long that took. Say returns
@@ -55,45 +66,39 @@ func Say(k *kept.Kept, verb string, environ []string) {
 	bare.Say(answer + ", " + strconv.Itoa(took/10) + "." + strconv.Itoa(took%10) + "s\n")
 }
 
-// Answer returns the stamp that answers a command line. Trouble of any kind is none of its business.
-func Answer(args, environ []string, read kept.Read) (k *kept.Kept, ok bool) {
+// Ask returns the stamp that answers a command line, for as long as it holds; nil for none. Trouble of any kind is none of its
+// business.
+func Ask(args, environ []string) (l *Look) {
 	defer func() {
 		if recover() != nil {
-			ok = false // the long way meets it too, and reports it
+			l = nil // the long way meets it too, and reports it
 		}
 	}()
 	dir, ok := workDir(environ)
 	if !ok {
-		return nil, false
+		return nil
 	}
-	asked, ok := Invocation(args, environ, dir)
+	spelled, ok := Invocation(args, environ, dir)
 	if !ok {
-		return nil, false
+		return nil
 	}
-	k, err := kept.Load(StampPath(dir), space[:])
-	if err != nil || k.Invocation != asked || !canSay(k, args[0], environ) || !Holds(k, dir, read) {
-		return nil, false
+	k, err := kept.Load(StampPath(dir), room)
+	if err != nil {
+		return nil
 	}
-	return k, true
+	return &Look{Kept: k, Root: dir, Spelled: k.Invocation == spelled && canSay(k, args[0], environ), Builds: args[0] != "plan"}
+}
+
+// room is a place for a stamp.
+func room(size int) []byte {
+	if size <= len(space) {
+		return space[:]
+	}
+	return raw.Space(size)
 }
 
 // StampPath is where the stamp of the campaign at root is.
 func StampPath(root string) string { return root + "/" + stateDir + "/fresh" }
-
-// Holds reports whether the answer of a stamp holds for the campaign at root: nobody builds it, no build has
-// left a work directory in the store, no record was added to the store, and all that was seen is as it was.
-func Holds(k *kept.Kept, root string, read kept.Read) bool {
-	return Stands(k, root) && k.Holds(root, read)
-}
-
-// Stands reports whether nobody builds the campaign or left something to clear away, and the store has recorded nothing since a stamp.
-func Stands(k *kept.Kept, root string) bool {
-	if held(root) || !nothingLeft(k.Store) {
-		return false
-	}
-	end, err := position.Of(k.Store)
-	return err == nil && end == k.Position
-}
 
 // held reports whether somebody holds the campaign: what another build is changing is for the long way to
 // tell.

@@ -66,6 +66,7 @@ func TestInvocationsForTheLongWay(t *testing.T) {
 // TestAnswersNeedAStamp proves that an invocation without one goes the long way and writes nothing.
 func TestAnswersNeedAStamp(t *testing.T) {
 	t.Chdir(t.TempDir())
-	_, ok := Answer([]string{"build"}, nil, nil)
-	require.False(t, ok)
+	l := Ask([]string{"build"}, nil)
+	require.Nil(t, l)
+	require.False(t, l.Holds(nil))
 }
