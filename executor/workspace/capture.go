@@ -34,6 +34,7 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	if err := c.scan.scan(); err != nil {
 		return Captured{}, err
 	}
+	laid.left = c.scan.size()
 	if err := c.outputs(outputs); err != nil {
 		return Captured{}, err
 	}

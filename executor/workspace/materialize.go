@@ -30,6 +30,7 @@ type Laid struct {
 	spare bool
 	dirs  []laidDir // directories of mounts, sorted
 	order []string  // the paths of files, sorted
+	left  int64     // bytes that were in the workspace when it was captured
 	tmp   stamp     // the empty directory for temporary files; zero where there is none that is known
 }
 

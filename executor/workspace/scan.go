@@ -50,6 +50,16 @@ func (s *scanner) regular(path string) *unix.Stat_t {
 	return &s.found[i].st
 }
 
+// size is that of all files that were found, in bytes.
+func (s *scanner) size() (n int64) {
+	for i := range s.found {
+		if s.found[i].kind() == unix.S_IFREG {
+			n += s.found[i].st.Size
+		}
+	}
+	return n
+}
+
 // in lists one directory, which has mode, and says whether it is empty. A directory that vanishes is an empty one.
 func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
 	fd, err := s.open(dir, mode)

@@ -39,6 +39,7 @@ const (
 	maxSpares     = 8
 	maxSpareFiles = 256      // with directories of mounts
 	maxSpareSize  = 64 << 10 // of a file: of larger ones the bytes are what takes time
+	maxSpareLeft  = 16 << 20 // bytes that an attempt left in its workspace: they take up room until it is used again
 )
 
 // spare is the directory of an attempt that ended, with what was laid there.
@@ -50,7 +51,7 @@ type spare struct {
 // Offer takes the directory of an attempt of which everything was captured and no process lives. It returns false when it
 // is not taken: the caller removes it.
 func (s *Spares) Offer(attempt string, laid *Laid) bool {
-	if laid == nil || !laid.spare || len(laid.files)+len(laid.dirs) > maxSpareFiles {
+	if laid == nil || !laid.spare || len(laid.files)+len(laid.dirs) > maxSpareFiles || laid.left > maxSpareLeft || !emptyTmp(attempt) {
 		return false
 	}
 	s.mu.Lock()
@@ -60,6 +61,18 @@ func (s *Spares) Offer(attempt string, laid *Laid) bool {
 	}
 	s.free = append(s.free, spare{attempt, laid})
 	return true
+}
+
+// emptyTmp reports whether an attempt left no temporary files, which could be of any size. Of a directory that was used none is left.
+func emptyTmp(attempt string) bool {
+	var st unix.Statx_t
+	const want = unix.STATX_BTIME | unix.STATX_MTIME
+	tmp := attempt + "/" + Tmp
+	err := unix.Statx(unix.AT_FDCWD, tmp, unix.AT_SYMLINK_NOFOLLOW, want, &st)
+	if err == unix.ENOENT || err == nil && st.Mask&want == want && st.Mtime == st.Btime {
+		return true
+	}
+	return effect.Unlinkat(unix.AT_FDCWD, tmp, unix.AT_REMOVEDIR) == nil
 }
 
 func (s *Spares) take() (spare, bool) {

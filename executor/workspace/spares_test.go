@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -331,14 +332,13 @@ func TestSparesHaveACleanTmp(t *testing.T) {
 	cas := mem.New("")
 	for name, tc := range map[string]struct {
 		do   func(tmp string) error
-		kept bool
+		kept bool // the directory
 	}{
 		"nothing":  {func(string) error { return nil }, true},
-		"a file":   {func(tmp string) error { return os.WriteFile(tmp+"/f", nil, 0o600) }, false},
 		"a mode":   {func(tmp string) error { return os.Chmod(tmp, 0o777) }, false},
 		"a link":   {func(tmp string) error { return errors.Join(os.Remove(tmp), os.Symlink("ws", tmp)) }, false},
 		"no more":  {os.Remove, false},
-		"a change": {func(tmp string) error { return errors.Join(os.Mkdir(tmp+"/d", 0o700), os.Remove(tmp+"/d")) }, false},
+		"a change": {func(tmp string) error { return os.Chtimes(tmp, time.Time{}, time.Unix(1, 0)) }, false},
 	} {
 		for _, exact := range []bool{true, false} {
 			var spares Spares
@@ -370,5 +370,37 @@ func TestSparesHaveACleanTmp(t *testing.T) {
 			require.NoError(t, Remove(filepath.Join(work, "3")))
 			spares.Close()
 		}
+	}
+}
+
+// TestSparesTakeUpLittleRoom wants what could be large to be removed at once, not to wait for the next attempt.
+func TestSparesTakeUpLittleRoom(t *testing.T) {
+	cas := mem.New("")
+	for name, tc := range map[string]struct {
+		do    func(attempt string) error
+		taken bool
+	}{
+		"nothing": {func(string) error { return nil }, true},
+		"a file that was temporary": {func(at string) error {
+			return errors.Join(os.WriteFile(at+"/tmp/f", nil, 0o600), os.Chtimes(at+"/tmp", time.Time{}, time.Unix(1, 0)), os.Remove(at+"/tmp/f"))
+		}, true},
+		"a temporary file": {func(at string) error {
+			return errors.Join(os.WriteFile(at+"/tmp/f", nil, 0o600), os.Chtimes(at+"/tmp", time.Time{}, time.Unix(1, 0)))
+		}, false},
+		"a small file": {func(at string) error { return os.WriteFile(at+"/ws/o", []byte("o"), 0o600) }, true},
+		"a large file": {func(at string) error {
+			return errors.Join(os.WriteFile(at+"/ws/o", nil, 0o600), os.Truncate(at+"/ws/o", maxSpareLeft+1))
+		}, false},
+	} {
+		var spares Spares
+		attempt := filepath.Join(t.TempDir(), "0")
+		laid, err := spares.Materialize(attempt, cas, Spec{})
+		require.NoError(t, err)
+		require.NoError(t, os.Mkdir(filepath.Join(attempt, Tmp), 0o700))
+		require.NoError(t, tc.do(attempt))
+		_, err = Capture(t.Context(), attempt, cas, laid, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, tc.taken, spares.Offer(attempt, laid), name)
+		spares.Close()
 	}
 }
