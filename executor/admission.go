@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 // admission decides which queued node may start: it needs one of the build's jobs, or a slot of the remote that runs it, a slot of its
-// agent's pool and, by its weight, slots of its own pool, and none of them may be paused. Nodes that
+// agent's pool and, by its weight, slots of its own pool, or of its agent's where it has none; and none of them may be paused. Nodes that
 // need the same wait in one line, so a full pool costs one look, not one a node.
 type admission struct {
 	campaign *lang.Campaign
@@ -114,8 +115,9 @@ func (a *admission) needsOf(inst *lang.Instance) []needs {
 	}
 	out := make([]needs, len(rungs))
 	for i, p := range rungs {
-		out[i] = needs{account: accountOfAgent(p.Agent), task: inst.Pool, remote: remoteSlot(inst.RunsOn(p))}
-		if p.Agent.Pool != inst.Pool {
+		// The weight counts in the pool of the task, and where it names none in that of the agent.
+		out[i] = needs{account: accountOfAgent(p.Agent), task: cmp.Or(inst.Pool, p.Agent.Pool), remote: remoteSlot(inst.RunsOn(p))}
+		if p.Agent.Pool != out[i].task {
 			out[i].agent = p.Agent.Pool
 		}
 	}

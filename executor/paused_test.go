@@ -219,3 +219,31 @@ func TestPausesOfBuildsBeside(t *testing.T) {
 	two.lookAgain()
 	require.False(t, two.admit.paused[broke], "it works for the other one")
 }
+
+// TestWeightCountsInOnePool wants a weight to count in the pool of the task, and where it names none in that of whichever agent runs it.
+func TestWeightCountsInOnePool(t *testing.T) {
+	lower := &lang.Profile{Name: "lower", Agent: &lang.Agent{Name: "b", Pool: "other"}}
+	upper := &lang.Profile{Name: "upper", Agent: &lang.Agent{Name: "a", Pool: "acme"}, Fallback: []string{"lower"}}
+	b := &Builder{Jobs: 9}
+	b.Campaign = &lang.Campaign{Profiles: []*lang.Profile{upper, lower}, Pools: []*lang.Pool{{Name: "acme", Slots: 5}, {Name: "other", Slots: 3}, {Name: "own", Slots: 4}}}
+	a := newAdmission(b)
+	free := func() []int { return []int{a.slots["acme"], a.slots["other"], a.slots["own"]} }
+	start := func(inst *lang.Instance) bool {
+		a.push(0, inst, 0)
+		_, _, ok := a.pop()
+		return ok
+	}
+	heavy := &lang.Instance{Settings: &lang.Settings{Profile: upper, Weight: 3}}
+	require.True(t, start(heavy))
+	require.Equal(t, []int{2, 3, 4}, free())
+	require.False(t, start(heavy), "only two slots are left")
+	a.clear()
+	a.paused[pause.Account{Pool: "acme"}] = true
+	require.True(t, start(heavy))
+	require.Equal(t, []int{2, 0, 4}, free())
+	a.release(heavy, 1)
+	require.Equal(t, []int{2, 3, 4}, free())
+	clear(a.paused)
+	require.True(t, start(&lang.Instance{Settings: &lang.Settings{Profile: upper, Weight: 3, Pool: "own"}}))
+	require.Equal(t, []int{1, 3, 1}, free(), "one of the agent's pool, the weight of its own")
+}

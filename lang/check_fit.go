@@ -77,17 +77,27 @@ func (l *loader) checkWeight(d *taskDef, i *Instance) {
 	if a == nil {
 		return
 	}
-	pools := []string{i.Pool}
-	if i.Profile != nil && i.Profile.Agent != nil {
-		pools = append(pools, i.Profile.Agent.Pool)
-	}
-	for _, name := range pools {
+	for _, name := range l.weighedPools(i) {
 		p, ok := l.c.Pool(name)
 		if ok && i.Weight > p.Slots {
 			n := l.error("UF7004", a.place, "weight %d > pool.%s slots %d: the task could never start.", i.Weight, name, p.Slots)
 			n.also(l.decl.kinds["pool"].byName[name].header, "the pool is declared here")
 		}
 	}
+}
+
+// weighedPools are those of which an instance takes as many slots as it weighs: its own, else that of whichever agent runs it.
+func (l *loader) weighedPools(i *Instance) []string {
+	if i.Pool != "" || i.Profile == nil {
+		return []string{i.Pool}
+	}
+	var pools []string
+	for _, name := range append([]string{i.Profile.Name}, i.Profile.Fallback...) {
+		if p, ok := l.c.Profile(name); ok && p.Agent != nil && !containsString(pools, p.Agent.Pool) {
+			pools = append(pools, p.Agent.Pool)
+		}
+	}
+	return pools
 }
 
 // checkTimeout warns of a timeout that the campaign's deadline cuts short.

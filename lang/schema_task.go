@@ -10,7 +10,7 @@ var settingArgs = []Arg{
 	{Name: "when", Type: "bool", Phase: RunTime, Default: "true", Doc: "False: the task is skipped."},
 	{Name: "profile", Type: "profile", Phase: PlanTime, Manifest: true, Default: "profile.default", Doc: "Who carries out the prompt."},
 	{Name: "pool", Type: "pool", Phase: PlanTime, Doc: "A pool beside the agent's own."},
-	{Name: "weight", Type: "number", Phase: PlanTime, Default: "1", Doc: "How many slots of the pool it takes."},
+	{Name: "weight", Type: "number", Phase: PlanTime, Default: "1", Doc: "How many slots it takes of its pool, or of its agent's pool where it names none."},
 	{Name: "timeout", Type: "duration", Phase: PlanTime, Default: "1h", Doc: "Longest time of an attempt; in the manifest where on_timeout is accept."},
 	{Name: "idle_timeout", Type: "duration", Phase: PlanTime, Doc: "Longest silence of an attempt."},
 	{Name: "on_timeout", Type: "string", Phase: PlanTime, Manifest: true, Default: "fail", Doc: "fail or accept: outputs of a time-boxed task count if the contract passes.", Values: []string{"fail", "accept"}},
