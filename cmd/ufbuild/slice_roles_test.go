@@ -311,6 +311,7 @@ func TestStampsGoWithWhatWasCompiledBesideThem(t *testing.T) {
 	h.write("campaign.hcl", string(text[:at])+"cat  src"+string(text[at+len("cat src"):]))
 	for what, files := range map[string][2][]byte{
 		"the first": {fresh1, compiled1}, "the second": {fresh2, compiled2}, "a younger one beside the stamp": {fresh1, compiled2}, "an older one": {fresh2, compiled1},
+		"a torn stamp": {fresh2[:len(fresh2)-3], compiled2}, "a torn one beside the stamp": {fresh2, compiled2[:len(compiled2)-3]}, "both torn": {fresh2[:len(fresh2)-3], compiled2[:len(compiled2)-3]},
 	} {
 		require.NoError(t, os.WriteFile(state("fresh"), files[0], 0o600))
 		require.NoError(t, os.WriteFile(state("compiled"), files[1], 0o600))
