@@ -40,19 +40,21 @@ func (g *Graph) addNodes(c *lang.Campaign) {
 		all[i] = NodeID(i)
 	}
 	g.nodes = make([]Node, 0, n)
-	g.byAddr = make(map[lang.Address]NodeID, n)
+	g.byAddr = make(map[lang.Address]NodeID, n-len(c.Tasks))
 	g.byTask = make(map[string][]NodeID, len(c.Tasks))
 	for _, t := range c.Tasks {
-		first := len(g.nodes)
+		first, old := len(g.nodes), g.byTask[t.Name] // none, but for a duplicate name
 		if t.Expand != nil {
 			g.addNode(t, templateInstance(t), true)
-		} else {
-			for _, inst := range t.Instances {
-				g.addNode(t, inst, false)
+		}
+		for i := 0; t.Expand == nil && i < len(t.Instances); i++ {
+			g.addNode(t, t.Instances[i], false)
+			if i == 0 && old == nil {
+				g.byTask[t.Name] = all[first : first+1 : first+1]
 			}
 		}
 		if ids := all[first:len(g.nodes):len(g.nodes)]; len(ids) > 0 {
-			if old := g.byTask[t.Name]; old != nil { // a duplicate name
+			if old != nil {
 				ids = append(old, ids...)
 			}
 			g.byTask[t.Name] = ids
@@ -75,12 +77,14 @@ func (g *Graph) addNode(t *lang.Task, inst *lang.Instance, template bool) {
 	if !template {
 		addr = inst.Address
 	}
-	if _, dup := g.byAddr[addr]; dup {
+	if _, dup := g.Find(addr); dup {
 		return
 	}
 	id := NodeID(len(g.nodes))
 	g.nodes = append(g.nodes, Node{ID: id, Address: addr, Task: t, Instance: inst, Template: template})
-	g.byAddr[addr] = id
+	if g.byTask[t.Name] != nil {
+		g.byAddr[addr] = id
+	}
 }
 
 // taskEdges appends the edges of all nodes of t.
@@ -119,9 +123,9 @@ func (g *Graph) nodeEdges(edges []Edge, id NodeID, refs *refIndex) []Edge {
 // edgesTo appends e towards the node at addr. An instance of an expand task that is not known yet
 // is its template node; one that is expanded already is the template node and its instances.
 func (g *Graph) edgesTo(edges []Edge, e Edge, addr lang.Address) []Edge {
-	to, ok := g.byAddr[addr]
+	to, ok := g.Find(addr)
 	if !ok {
-		if to, ok = g.byAddr[lang.Address{Task: addr.Task}]; !ok || !g.nodes[to].Template {
+		if to, ok = g.Find(lang.Address{Task: addr.Task}); !ok || !g.nodes[to].Template {
 			return edges // a name that is declared nowhere; lang has reported it
 		}
 	}

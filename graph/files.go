@@ -36,7 +36,7 @@ func (g *Graph) producersBelowOut(rest string) []NodeID {
 		if err != nil {
 			continue
 		}
-		id, ok := g.byAddr[addr]
+		id, ok := g.Find(addr)
 		if !ok {
 			continue
 		}

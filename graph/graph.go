@@ -58,9 +58,9 @@ func (e *Edge) waits() bool { return e.Kind != Validation }
 type Graph struct {
 	campaign *lang.Campaign
 	nodes    []Node
-	deps     adjacency // edges by From
-	rdeps    adjacency // edges by To
-	byAddr   map[lang.Address]NodeID
+	deps     adjacency               // edges by From
+	rdeps    adjacency               // edges by To
+	byAddr   map[lang.Address]NodeID // of nodes that are not the first of their task: most tasks have one
 	byTask   map[string][]NodeID
 	expanded map[NodeID]bool // template nodes whose instances are in the graph
 	declared []NodeID        // see Declared; nil: the order of the numbers
@@ -97,6 +97,9 @@ func (g *Graph) Node(id NodeID) *Node { return &g.nodes[id] }
 
 // Find returns the node at an address. The address of a template node is that of its bare task.
 func (g *Graph) Find(a lang.Address) (NodeID, bool) {
+	if ids := g.byTask[a.Task]; len(ids) > 0 && g.nodes[ids[0]].Address == a {
+		return ids[0], true
+	}
 	id, ok := g.byAddr[a]
 	return id, ok
 }

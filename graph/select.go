@@ -222,7 +222,7 @@ func (g *Graph) outputNamed(target string) string {
 	target = strings.TrimPrefix(target, "task.")
 	for end := strings.LastIndexByte(target, '/'); end > 0; end = strings.LastIndexByte(target[:end], '/') {
 		addr, err := lang.ParseAddress(target[:end])
-		id, ok := g.byAddr[addr]
+		id, ok := g.Find(addr)
 		if err != nil || !ok || g.nodes[id].Instance == nil {
 			continue
 		}
