@@ -27,7 +27,8 @@ func (s *Stamp) Appendix() (b []byte, newest int64, ok bool) {
 		return nil, 0, false
 	}
 	b = s.appendTexts(make([]byte, appendixHead, 4<<10))
-	for _, o := range distinct(s.Seen) {
+	s.Seen = distinct(s.Seen)
+	for _, o := range s.Seen {
 		at, found := k.search(o)
 		if !found {
 			return nil, 0, false

@@ -69,24 +69,31 @@ const (
 	maxTexts = 1 << 20 // bytes of one text; more is damage
 )
 
-// Encode returns the bytes of the file. Seen need not be sorted.
+// Encode returns the bytes of the file. Seen need not be sorted; it is then, in its place, without what another one says.
 func (s *Stamp) Encode() []byte {
-	t := tableOf(distinct(s.Seen), s.Base)
-	b := append(make([]byte, 0, textsAt+len(t.rows)+len(t.paths)+4096), magic...)
+	s.Seen = distinct(s.Seen)
+	rows, paths := sizes(s.Seen, s.Base)
+	at := textsAt
+	for _, t := range s.texts() {
+		at += len(*t)
+	}
+	b := make([]byte, 0, at+rows+paths)
+	t := table{rows: b[at : at : at+rows], paths: make([]byte, 0, paths)}
+	t.merge(s.Seen, s.Base)
+	b = append(b, magic...)
 	b = append(b, make([]byte, headAt-sumAt)...)
 	b = append(b, s.Question.Sum[:]...)
 	b = append64(b, uint64(s.Question.Size))
 	b = s.appendTexts(b)
 	b = append32(b, uint32(len(t.rows)/rowSize))
-	b = append(append(b, t.rows...), t.paths...)
+	b = append(b[:at+len(t.rows)], t.paths...) // the rows are there
 	seal(b)
 	return b
 }
 
-// distinct sorts observations by path and leaves out what another one says already: a path that is no link is
+// distinct sorts observations by path, in their place, and leaves out what another one says already: a path that is no link is
 // the same whether links are followed or not.
-func distinct(seen []Observation) []Observation {
-	out := append([]Observation(nil), seen...)
+func distinct(out []Observation) []Observation {
 	slices.SortFunc(out, func(a, b Observation) int {
 		switch {
 		case a.Path != b.Path:
@@ -112,17 +119,23 @@ func distinct(seen []Observation) []Observation {
 // table is the rows of a stamp and their paths.
 type table struct{ rows, paths []byte }
 
-// tableOf merges observations, sorted, with those of a stamp.
-func tableOf(seen []Observation, base *Kept) table {
-	n, pathBytes := len(seen), 0
+// sizes are how many bytes the rows of observations and of a stamp take at most, and their paths.
+func sizes(seen []Observation, base *Kept) (rows, paths int) {
+	rows = len(seen)
 	for i := range seen {
-		pathBytes += len(seen[i].Path) + 1
+		paths += len(seen[i].Path) + 1
 	}
+	if base != nil {
+		rows, paths = rows+base.Len(), paths+len(base.paths)
+	}
+	return rows * rowSize, paths
+}
+
+// merge adds observations, sorted, and those of a stamp, for which there is room.
+func (t *table) merge(seen []Observation, base *Kept) {
 	if base == nil {
 		base = &Kept{}
 	}
-	n, pathBytes = n+base.Len(), pathBytes+len(base.paths)
-	t := table{rows: make([]byte, 0, n*rowSize), paths: make([]byte, 0, pathBytes)}
 	for i := range base.Len() {
 		r := base.row(i)
 		p := base.path(r)
@@ -142,7 +155,6 @@ func tableOf(seen []Observation, base *Kept) table {
 	for i := range seen {
 		t.add(&seen[i])
 	}
-	return t
 }
 
 // compare orders looks by path, those that follow links last.
