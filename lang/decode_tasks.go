@@ -20,6 +20,18 @@ type taskDef struct {
 	task     *Task
 	index    int // in declaration order
 	group    *groupDef
+	contents []*prompt // the prompt files of its instances, without duplicates
+	broken   bool      // no instance can be trusted
+
+	uncounted bool // loops has no value yet, so there may be more instances
+
+	*fan                // never nil
+	*taskText           // nil once it was let go, see [taskDef.letGo]
+	late      []lateArg // what is read again then
+}
+
+// fan is what makes several instances of a task. Most tasks have one, and share noFan: who sets a field asks for [taskDef.ownFan].
+type fan struct {
 	forEach  *argument
 	matrix   *argument
 	expand   *node
@@ -27,13 +39,15 @@ type taskDef struct {
 	template *Instance
 	symbolic *Instance   // for checking a for_each or matrix without known values; nil otherwise
 	cells    []*Instance // for expand: one for each matrix cell and loop, without a key
-	contents []*prompt   // the prompt files of its instances, without duplicates
-	broken   bool        // no instance can be trusted
+}
 
-	uncounted bool // loops has no value yet, so there may be more instances
+var noFan fan
 
-	*taskText           // nil once it was let go, see [taskDef.letGo]
-	late      []lateArg // what is read again then
+func (d *taskDef) ownFan() *fan {
+	if d.fan == &noFan {
+		d.fan = new(fan)
+	}
+	return d.fan
 }
 
 // taskText is what a task says, as trees. It is what takes the memory of a large campaign.
@@ -107,7 +121,10 @@ func (l *loader) declareTask(n *node, index int) {
 	if l.packs != nil {
 		d, t = l.packs.defs.one(), l.packs.tasks.one()
 	}
-	*d = taskDef{index: index, expand: n.block("expand"), forEach: n.arg("for_each"), taskText: &taskText{node: n, settings: map[string]*argument{}}}
+	*d = taskDef{index: index, fan: &noFan, taskText: &taskText{node: n, settings: map[string]*argument{}}}
+	if expand, forEach := n.block("expand"), n.arg("for_each"); expand != nil || forEach != nil {
+		d.fan = &fan{expand: expand, forEach: forEach}
+	}
 	l.checkLabels(n)
 	d.task = t
 	*t = Task{
@@ -178,7 +195,9 @@ func (l *loader) mergeSettings(d *taskDef) {
 		d.retry = r
 	}
 	l.applySets(d)
-	d.matrix = d.settings["matrix"]
+	if matrix := d.settings["matrix"]; matrix != nil {
+		d.ownFan().matrix = matrix
+	}
 }
 
 func (d *taskDef) addSetting(a *argument) {

@@ -80,7 +80,7 @@ func (l *loader) makeSymbolic(d *taskDef) {
 		values.matrix = cty.DynamicVal
 	}
 	cell := lateParts{def: d, keyed: d.forEach != nil, symbolic: true, cellValues: values, count: 1}
-	d.symbolic = l.instance(d, cell, Address{Task: d.task.Name}, 0, nil)
+	d.ownFan().symbolic = l.instance(d, cell, Address{Task: d.task.Name}, 0, nil)
 }
 
 // plannedCells lists the cells of every key with how often each is looped.
@@ -137,7 +137,8 @@ func (l *loader) keep(d *taskDef, made []*Instance) {
 		late := *all[0].late
 		late.inst = &t
 		t.late = &late
-		d.template, d.cells = &t, all
+		own := d.ownFan()
+		own.template, own.cells = &t, all
 		all = []*Instance{&t}
 	}
 	if d.task.Series {
@@ -145,7 +146,7 @@ func (l *loader) keep(d *taskDef, made []*Instance) {
 	}
 	d.task.Instances = all
 	if d.forEach != nil {
-		d.byKey = make(map[string][]*Instance, len(d.each))
+		d.ownFan().byKey = make(map[string][]*Instance, len(d.each))
 	}
 	for n, i := range all {
 		i.late.order = n
