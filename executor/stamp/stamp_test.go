@@ -13,6 +13,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/stamp"
+	"github.com/ufbuild/ufbuild/executor/stamp/kept"
 )
 
 var asked = digest.Of([]byte("what is asked"))
@@ -238,9 +239,15 @@ func TestManyRows(t *testing.T) {
 		require.Equal(t, 600+1, k.Len(), "a path that is no link is one row, whether links are followed or not")
 		require.True(t, stamp.Holds(k, root))
 		require.True(t, k.Holds(root, nil))
+		kept.Alone = true
+		require.True(t, k.Holds(root, nil))
+		kept.Alone = false
 		require.NoError(t, os.Remove(filepath.Join(root, files[i])))
 		require.False(t, stamp.Holds(k, root), files[i])
 		require.False(t, k.Holds(root, nil), files[i])
+		kept.Alone = true
+		require.False(t, k.Holds(root, nil), files[i])
+		kept.Alone = false
 		require.NoError(t, os.WriteFile(filepath.Join(root, files[i]), nil, 0o644))
 		require.False(t, stamp.Holds(k, root), files[i])
 	}

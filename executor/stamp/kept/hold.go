@@ -23,6 +23,9 @@ const (
 	maxReread = 64 << 20
 )
 
+// Alone says that the program has nothing else to do than to look: see [raw.LookAlone]. An init function sets it, and sets it back.
+var Alone bool
+
 // Read returns the BLAKE3 sum of a regular file, by its name below an open directory, and what stat says of it before and after.
 // The buffer is one to read into, for several calls.
 type Read func(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool)
@@ -57,7 +60,7 @@ func (k *Kept) compare(root string, in []Span, l looker) bool {
 // looker compares a part of the table with what is there now.
 type looker struct {
 	kept    *Kept
-	read    Read
+	read    Read          // nil: a row whose file was touched does not hold
 	root    int           // handle of the root
 	dir     []byte        // the directory that is held open
 	held    int           // its handle, -1 for none
@@ -99,12 +102,12 @@ func (l *looker) rows(from, to int) {
 func (l *looker) look(i, to int) bool {
 	r := l.kept.row(i)
 	dir, name := l.place(i, to)
-	if l.read == nil {
+	if l.read == nil && Alone {
 		now := Signature(raw.LookAlone(dir, name, r.follow()))
 		return r.is(&now)
 	}
 	now := Signature(raw.Look(dir, name, r.follow()))
-	return r.is(&now) || l.again(i, dir, name, now)
+	return r.is(&now) || l.read != nil && l.again(i, dir, name, now)
 }
 
 // again reports whether a row holds whose file looks otherwise now.

@@ -36,7 +36,10 @@ func init() {
 	}
 	environ := bare.Environ()
 	asked = Ask(args[1:], environ)
-	if asked.Holds(nil) {
+	kept.Alone = true
+	holds := asked.Holds(nil)
+	kept.Alone = false
+	if holds {
 		Say(asked.Kept, args[1], environ)
 	}
 }
