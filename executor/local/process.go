@@ -81,9 +81,15 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 			return ending{}, idle(fmt.Errorf("make workspace: %w", err))
 		}
 	}
-	path, exit, why := lookPath(program(inv.Argv), dir, inv.Env)
+	p := newProcess(inv)
+	defer p.watch(ctx, inv)()
+	r.setRunning(p, true)
+	path, exit, why := find(p.hung, program(inv.Argv), dir, inv.Env)
 	if exit != 0 {
-		return notStarted(log, output, exit, why)
+		r.setRunning(p, false)
+		end, err := notStarted(log, output, exit, why)
+		end.stoppedBy = p.ending(0).stoppedBy
+		return end, err
 	}
 	if r.opts.Watchdog {
 		attempts := ""
@@ -101,8 +107,6 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	inv.Enter(event.Run)
 	begin := time.Now()
 	limits := limitsOf(inv, path, dir)
-	p := newProcess(inv)
-	defer p.watch(ctx, inv)()
 	started, err := r.start(p, inv, path, dir, limits, stream)
 	if started != nil {
 		late = true

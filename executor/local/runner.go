@@ -177,7 +177,7 @@ func (r *Runner) Reap(dir string) {
 // initGit makes the workspace a repository, with the git that the task would find.
 func initGit(ctx context.Context, inv *executor.Invocation) error {
 	dir := filepath.Join(inv.Dir, workspace.Dir)
-	git, exit, why := lookPath("git", dir, inv.Env)
+	git, exit, why := find(ctx.Done(), "git", dir, inv.Env)
 	if exit != 0 {
 		return fmt.Errorf("make workspace: %s\nhint: workspace.git = \"init\" needs git", why)
 	}

@@ -128,6 +128,32 @@ func ended(pid, options int) (bool, error) {
 	}
 }
 
+// find is lookPath that gives up where a directory on PATH does not answer until stop is closed: exit is then -1.
+func find(stop <-chan struct{}, name, dir string, env []string) (path string, exit int, why string) {
+	if name == "" || strings.Contains(name, "/") {
+		return lookPath(name, dir, env) // it looks at nothing
+	}
+	type result struct {
+		path string
+		exit int
+		why  string
+	}
+	found := make(chan result, 1)
+	go func() {
+		path, exit, why := lookPath(name, dir, env)
+		found <- result{path, exit, why}
+	}()
+	select {
+	case r := <-found:
+		return r.path, r.exit, r.why
+	case <-stop:
+		return "", -1, fmt.Sprintf("program %q is not found yet: a directory on PATH does not answer (%s)", name, getenv(env, "PATH"))
+	}
+}
+
+// stat is the system call; a test lets it not answer.
+var stat = unix.Stat
+
 // lookPath finds a program as a shell would: a name without a slash on PATH of env, anything else
 // relative to dir. It returns the path to execute, or an exit code and why.
 func lookPath(name, dir string, env []string) (path string, exit int, why string) {
@@ -145,7 +171,7 @@ func lookPath(name, dir string, env []string) (path string, exit int, why string
 			p = filepath.Join(dir, p)
 		}
 		var st unix.Stat_t
-		if unix.Stat(p, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		if stat(p, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 			continue
 		}
 		if unix.Access(p, unix.X_OK) == nil {

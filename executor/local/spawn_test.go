@@ -129,3 +129,41 @@ func TestHungStartIsGivenUp(t *testing.T) {
 		})
 	}
 }
+
+// TestHungPathIsGivenUp: a directory on PATH that does not answer holds an attempt up until its time is over, or all are killed, and no
+// longer.
+func TestHungPathIsGivenUp(t *testing.T) {
+	hang := make(chan struct{})
+	looked := make(chan struct{})
+	stat = func(path string, st *unix.Stat_t) error {
+		<-hang
+		defer func() { looked <- struct{}{} }()
+		return unix.Stat(path, st)
+	}
+	t.Cleanup(func() {
+		close(hang)
+		for range 2 {
+			<-looked // each attempt looks once
+		}
+		stat = unix.Stat
+	})
+	for name, stop := range map[string]func(*Runner, *executor.Invocation){
+		"its time is over": func(_ *Runner, inv *executor.Invocation) { inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond },
+		"all are killed":   func(r *Runner, _ *executor.Invocation) { time.AfterFunc(5*time.Millisecond, r.KillAll) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, store := newRunner(t)
+			inv := invocation(t, "echo ran > ran")
+			inv.Env = []string{"PATH=/bin"} // one look
+			stop(r, inv)
+			got, err := r.Run(context.Background(), inv, nil)
+			require.NoError(t, err)
+			require.Equal(t, -1, got.Exit)
+			require.Contains(t, []string{stoppedTimeout, stoppedCancel}, got.StoppedBy)
+			require.Len(t, got.Problems, 1)
+			require.Contains(t, got.Problems[0], `program "sh" is not found yet: a directory on PATH does not answer`)
+			require.Equal(t, "ufbuild: "+got.Problems[0]+"\n", text(t, store, got.Log))
+			require.Empty(t, r.running)
+		})
+	}
+}
