@@ -42,6 +42,8 @@ type lockedReference struct {
 	Digest  string `json:"digest"`
 	Files   int    `json:"files"`
 	Fetched bool   `json:"fetched"`
+
+	Pointers []string `json:"lfs_pointers,omitempty"` // files that Git LFS keeps elsewhere
 }
 
 func (a *app) lockReferences() error {
@@ -92,10 +94,27 @@ func (a *app) pinAll(c *lang.Campaign, old *reference.Lock, store *disk.Store) (
 			continue
 		}
 		d, _ := p.Digest()
-		done = append(done, lockedReference{r.Name, d.String(), max(len(p.Files), 1), fetched})
+		pointers, err := p.Pointers(store)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		if len(pointers) > 0 {
+			a.warn(pointersWarning(r.Name, pointers))
+		}
+		done = append(done, lockedReference{r.Name, d.String(), max(len(p.Files), 1), fetched, pointers})
 		now.Pins = append(now.Pins, p)
 	}
 	return now, done, errors.Join(failed...)
+}
+
+// pointersWarning says that a reference holds pointers of Git LFS. It is no error: what nobody reads may be among it, and a reference
+// cannot leave it out.
+func pointersWarning(name string, files []string) error {
+	what := "only a pointer"
+	if files[0] != "" {
+		what = firstOf(files) + ": only a pointer"
+	}
+	return fmt.Errorf("reference.%s: %s of Git LFS, and not the content\nhint: an agent that reads it gets three lines of text; name other paths, or an address that has the content", name, what)
 }
 
 // pin fetches a reference unless its pin is good and its bytes are all there.

@@ -55,7 +55,7 @@ var rooms = []room{
 	{"executor/ledger", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "cache/recordlog", "cache/filelock"}},
 	{"executor/pause", []string{"cache/effect"}},
 	{"executor/place", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "executor/source", "executor/workspace"}},
-	{"executor/reference", []string{"lang", "cache", "cache/digest", "cache/effect"}},
+	{"executor/reference", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
 	{"executor/sandbox", nil}, // runs before the program starts: next to nothing
 	{"executor/source", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/stamp"}},
 	{"executor/watchdog", nil}, // runs before the program starts: next to nothing

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lfsPointer begins every file that Git LFS leaves in the place of content it has not fetched. maxPointer is longer than
+// LFSPointer begins every file that Git LFS leaves in the place of content it has not fetched. MaxPointer is longer than
 // any such file.
 const (
-	lfsPointer = "version https://git-lfs.github.com/spec/v1\n"
-	maxPointer = 1024
+	LFSPointer = "version https://git-lfs.github.com/spec/v1\n"
+	MaxPointer = 1024
 )
 
 // findLarge notes the files of a working tree whose content Git LFS keeps. Git is asked only where there are attributes
@@ -70,7 +70,7 @@ func (f *Files) isPointer(p string) bool {
 		return false // whoever reads it in earnest says why
 	}
 	defer h.Close()
-	b := make([]byte, maxPointer+1)
+	b := make([]byte, MaxPointer+1)
 	n, _ := h.ReadAt(b, 0)
-	return n <= maxPointer && strings.HasPrefix(string(b[:n]), lfsPointer)
+	return n <= MaxPointer && strings.HasPrefix(string(b[:n]), LFSPointer)
 }
