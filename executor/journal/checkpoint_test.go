@@ -257,6 +257,27 @@ func TestDamagedCheckpointsAreNotBelieved(t *testing.T) {
 	}
 }
 
+// However a checkpoint is damaged, a journal that goes on has a good one behind it, or none.
+func TestDamagedCheckpointsAreReplaced(t *testing.T) {
+	root, _ := written(t)
+	path := checkpointPath(root)
+	r := rand.New(rand.NewPCG(5, 6))
+	w := &author{r: rand.New(rand.NewPCG(7, 7))}
+	for i := range 60 {
+		b, err := os.ReadFile(path)
+		if err == nil {
+			at := r.IntN(len(b))
+			if i%3 == 0 {
+				at = len(b) - 1 // of what counts, behind a head that is as it was
+			}
+			b[at] ^= 1 << r.IntN(8)
+			require.NoError(t, os.WriteFile(path, b, 0o600))
+		}
+		w.write(t, root, 30)
+		require.Equal(t, bare(t, root), dump(t, read(t, root)))
+	}
+}
+
 // Ten thousand damaged bytes: no panic, and nothing that was not written.
 func TestTenThousandDamagedBytes(t *testing.T) {
 	root, _ := written(t)

@@ -35,7 +35,7 @@ func leaveCheckpoint(root string, end int64, least int) {
 	c := openCheckpoint(root, f)
 	since, size := end, 0
 	if c != nil {
-		defer func() { _ = c.file.Close() }()
+		defer func(f *os.File) { _ = f.Close() }(c.file) // c may be given up below
 		since, size = end-c.covered, c.all
 	}
 	if since < int64(max(least, min(size/8, mostSince))) {
