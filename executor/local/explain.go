@@ -41,9 +41,10 @@ const (
 	explainedMost = 5
 )
 
-// logTail reads the end of a log, of at most size bytes. It waits for nobody: a program can put a pipe in its place.
+// logTail reads the end of a log, of at most size bytes. It waits for nobody and follows no link: a
+// program can put either in its place.
 func logTail(path string, size int64) (string, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", fmt.Errorf("read log: %w", err)
 	}

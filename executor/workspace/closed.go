@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -52,15 +53,26 @@ func (c closed) unlock(dir string, mode uint32, chmod func(mode uint32) error) e
 	return nil
 }
 
-// openWorkspace opens the workspace of attempt, also when its task closed it.
+// openWorkspace opens the workspace of attempt, also when its task closed it. A link that the task put in its place leads nowhere:
+// what it points to is not what the task made.
 func openWorkspace(attempt string) (int, error) {
-	dir := filepath.Join(attempt, Dir)
-	h, err := openDir(dir)
-	if !errors.Is(err, unix.EACCES) {
-		return h, err
-	}
-	if err := effect.Chmod(dir, opensDir); err != nil {
+	at, err := openDir(attempt)
+	if err != nil {
 		return -1, err
 	}
-	return openDir(dir)
+	defer unix.Close(at)
+	h, err := openAt(at, Dir)
+	if errors.Is(err, unix.EACCES) {
+		var st unix.Stat_t
+		if unix.Fstatat(at, Dir, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			if err := effect.Fchmodat(at, Dir, opensDir, 0); err != nil {
+				return -1, err
+			}
+		}
+		h, err = openAt(at, Dir)
+	}
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: filepath.Join(attempt, Dir), Err: err}
+	}
+	return h, nil
 }

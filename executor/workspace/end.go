@@ -97,7 +97,7 @@ func (n *Note) Write(e End, durable bool) error {
 		}
 	}
 	e.Seal, e.Closed, e.Durable, e.Boot = seal, textOf(n.laid.closed), durable, bootID()
-	f, err := effect.OpenFile(filepath.Join(n.attempt, endFile), os.O_WRONLY, 0o600)
+	f, err := effect.OpenFile(filepath.Join(n.attempt, endFile), os.O_WRONLY|unix.O_NOFOLLOW|openFlags, 0o600)
 	if err != nil {
 		return wrap("note end", endFile, unwrap(err))
 	}
@@ -131,7 +131,7 @@ func (e *End) encode() []byte {
 // ReadEnd returns the end that is noted beside the workspace of attempt; false for none, or for a note that was cut
 // short.
 func ReadEnd(attempt string) (End, bool) {
-	b, err := os.ReadFile(filepath.Join(attempt, endFile))
+	b, err := readBeside(attempt, endFile)
 	if err != nil {
 		return End{}, false
 	}
@@ -186,7 +186,7 @@ func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (
 
 func readGiven(attempt string) (given, bool) {
 	var g given
-	b, err := os.ReadFile(filepath.Join(attempt, givenFile))
+	b, err := readBeside(attempt, givenFile)
 	return g, err == nil && json.Unmarshal(b, &g) == nil
 }
 

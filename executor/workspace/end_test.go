@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
@@ -169,4 +170,48 @@ func TestSalvageGoesByWhatWasLaid(t *testing.T) {
 	require.Empty(t, leftovers(t, store, dir), "by the clock")
 	require.NoError(t, os.Chtimes(log, time.Now(), time.Now().Add(-time.Hour)))
 	require.Equal(t, []string{"a", "new"}, leftovers(t, store, dir), "a clock that was set back tells nothing")
+}
+
+// TestNothingStrangeIsRead wants what a task put where this program keeps its own, beside a workspace and as the workspace, to be neither
+// followed nor waited for.
+func TestNothingStrangeIsRead(t *testing.T) {
+	store := mem.New("")
+	elsewhere := t.TempDir()
+	write(t, filepath.Join(elsewhere, "o"), "not of the task")
+	for kind, lay := range map[string]func(at string) error{
+		"pipe":                func(at string) error { return unix.Mkfifo(at, 0o600) },
+		"link to a file":      func(at string) error { return os.Symlink(filepath.Join(elsewhere, "o"), at) },
+		"link to a directory": func(at string) error { return os.Symlink(elsewhere, at) },
+		"directory":           func(at string) error { return os.Mkdir(at, 0o700) },
+	} {
+		for _, name := range []string{endFile, givenFile, secretsFile, Log, Dir} {
+			if name == Dir && kind == "directory" {
+				continue // that is a workspace
+			}
+			t.Run(kind+" as "+name, func(t *testing.T) {
+				dir, note, _ := ended(t, store, "hidden")
+				require.NoError(t, NoteSecrets(dir, []string{"hidden"}))
+				at := filepath.Join(dir, name)
+				require.NoError(t, os.RemoveAll(at))
+				require.NoError(t, lay(at))
+				log, err := PutLog(store, filepath.Join(dir, Log), []byte("tail"))
+				if name == Log {
+					require.NoError(t, err)
+					require.Equal(t, digest.Of([]byte("tail")), log)
+				}
+				if err := note.Write(End{}, false); name == endFile || name == Dir {
+					require.Error(t, err)
+				}
+				got, _, ok, err := Finish(context.Background(), dir, store, []string{"hidden"})
+				require.True(t, name == Log || !ok || err != nil, "%v", got)
+				laid := &Laid{}
+				if _, err := Capture(context.Background(), dir, store, laid, []Output{{Name: "o", Path: "o"}}, nil); name == Dir {
+					require.Error(t, err)
+				}
+			})
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(elsewhere, "o"))
+	require.NoError(t, err)
+	require.Equal(t, "not of the task", string(text))
 }

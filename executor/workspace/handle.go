@@ -3,7 +3,9 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +30,24 @@ func openDir(dir string) (int, error) {
 		}
 	}
 }
+
+// readBeside reads a file that this program wrote beside the workspace of attempt. A task may have put something else in its place, such as a
+// pipe in which nobody writes, or a link: that is no file of ours.
+func readBeside(attempt, name string) ([]byte, error) {
+	fd, err := unix.Open(filepath.Join(attempt, name), unix.O_RDONLY|unix.O_NOFOLLOW|openFlags, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: filepath.Join(attempt, name), Err: err}
+	}
+	f := os.NewFile(uintptr(fd), filepath.Join(attempt, name))
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: f.Name(), Err: errors.Join(err, errStrange)}
+	}
+	return io.ReadAll(f)
+}
+
+// errStrange says that something lies where this program left a file.
+var errStrange = errors.New("it is no regular file")
 
 // openBeneath opens path below dir. Links are followed as long as they stay below it, unless resolve
 // says more.

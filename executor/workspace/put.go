@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"golang.org/x/sys/unix"
@@ -53,10 +54,13 @@ func (r *fdReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// PutLog stores the file at path, the log of an attempt, with the words behind it that it had no room for; a log
-// that does not exist is empty. Secrets were masked when it was written.
+// PutLog stores the file at path, the log of an attempt, with the words behind it that it had no room for. What a task put in
+// its place, such as a link, is not read: then there are only those words. Secrets were masked when it was written.
 func PutLog(cas cache.CAS, path string, tail []byte) (digest.Digest, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|openFlags, 0)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|openFlags, 0)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // ENXIO: a socket
+		return cas.Put(bytes.NewReader(tail))
+	}
 	if err != nil {
 		return digest.Digest{}, wrap("read log", path, err)
 	}
@@ -64,6 +68,9 @@ func PutLog(cas cache.CAS, path string, tail []byte) (digest.Digest, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return digest.Digest{}, wrap("read log", path, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return cas.Put(bytes.NewReader(tail))
 	}
 	if len(tail) > 0 {
 		return cas.Put(behind(fd, tail))

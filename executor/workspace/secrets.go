@@ -39,7 +39,7 @@ func NoteSecrets(attempt string, values []string) error {
 
 // KnowsSecrets returns ErrMasks when values lacks one that the program of an attempt got: to capture what it left would store it.
 func KnowsSecrets(attempt string, values []string) error {
-	text, err := os.ReadFile(filepath.Join(attempt, secretsFile))
+	text, err := readBeside(attempt, secretsFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // it got none
 	}
