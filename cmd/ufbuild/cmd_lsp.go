@@ -38,6 +38,7 @@ func (a *app) runLSP() error {
 		return err
 	}
 	o.Dir, o.File = "", "" // each document says which campaign it belongs to
+	leaveHeap()
 	defer debug.SetGCPercent(debug.SetGCPercent(editorGC))
 	server := editor.Server{Version: version().Version, Session: &lsp.Session{
 		Options: o,

@@ -8,8 +8,9 @@ import (
 	"github.com/ufbuild/ufbuild/executor/event"
 )
 
-// smallHeap is never worth a look of the collector: a verb over a small campaign ends before the first.
-const smallHeap = 28 << 20
+// smallHeap is what a heap may come to before the collector looks, while little is held: a verb over a small campaign ends before
+// that. It is no more, since a busy program hears late of what the collector found, and goes on with the share for a small heap till then.
+const smallHeap = 20 << 20
 
 // leeway is what may be allocated before the collector looks again.
 type leeway struct {
@@ -73,12 +74,22 @@ func tendHeap(gogc string) {
 		afterCollection(func() {
 			heap.mu.Lock()
 			defer heap.mu.Unlock()
+			if !heap.tends {
+				return
+			}
 			fitHeap()
 			if heap.runs++; heap.runs&(heap.runs-1) == 0 { // what the program needs of itself changes less and less
 				dropProgram()
 			}
 		})
 	})
+}
+
+// leaveHeap leaves the collector to whoever sets it from now on.
+func leaveHeap() {
+	heap.mu.Lock()
+	defer heap.mu.Unlock()
+	heap.tends = false
 }
 
 // fitHeap sets what may be allocated before the next collection. The caller holds heap.mu.

@@ -58,7 +58,6 @@ func (l *loaded) readLock() {
 }
 
 func (a *app) loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
-	tendHeap(a.getenv("GOGC"))
 	c, found := lang.Load(o)
 	ds = append(ds, found...)
 	broken := found.HasErrors()

@@ -65,6 +65,7 @@ type app struct {
 
 // run is the whole program as a function from a process to its exit code.
 func run(p *process) (code int) {
+	tendHeap(p.getenv("GOGC")) // before the collector runs for the first time, at what would be a small part of a large campaign
 	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), rawOut: p.out, rawErr: p.err, stop: &stopping{}}
 	out := p.inert(p.out, a.outTerm.IsTTY)
 	results := &noting{w: out}

@@ -61,7 +61,6 @@ func (a *app) openSlice(targets []string, how access) *session {
 	if err != nil || len(names) == 0 {
 		return nil
 	}
-	tendHeap(a.getenv("GOGC"))
 	sl := a.lastBuild(root, targets, how)
 	if sl == nil {
 		return nil
