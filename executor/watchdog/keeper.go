@@ -109,18 +109,18 @@ func killGroup(pid int) { _ = unix.Kill(-pid, unix.SIGKILL) }
 // killChildren kills and buries all children, to which those of the killed are added, until there are none.
 func killChildren() {
 	for range strayRounds {
-		for _, pid := range Processes() {
-			if parentOf(pid) == os.Getpid() {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
-		}
 		for {
 			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
 			if err == syscall.ECHILD {
-				return
+				return // nearly always at once: nobody has to be looked for
 			}
 			if pid <= 0 && err != syscall.EINTR {
 				break
+			}
+		}
+		for _, pid := range Processes() {
+			if parentOf(pid) == os.Getpid() {
+				_ = unix.Kill(pid, unix.SIGKILL)
 			}
 		}
 		time.Sleep(strayPause)
