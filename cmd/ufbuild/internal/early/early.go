@@ -15,6 +15,7 @@ package early
 
 import (
 	"os"
+	"sync/atomic"
 
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/bare"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
@@ -38,7 +39,7 @@ func init() {
 func answer(args, environ []string) {
 	l := first.Asked()
 	if !l.Holds(stamp.Read) {
-		if asked = l; l != nil && bare.Get(environ, "GOGC") == "" {
+		if asked.Store(l); l != nil && bare.Get(environ, "GOGC") == "" {
 			bare.SetGCPercent(firstGC)
 		}
 		return
@@ -61,14 +62,12 @@ func renew(k *stamp.Kept) {
 }
 
 // asked is what the command line of this process asked for.
-var asked *first.Look
+var asked atomic.Pointer[first.Look]
 
 // Look returns the stamp of the campaign at root, with what this process found out about it, if it is the first that asks. Anything
 // wrong with the stamp is an error.
 func Look(root string) (*first.Look, error) {
-	l := asked
-	asked = nil
-	if l != nil && l.Root == root {
+	if l := asked.Swap(nil); l != nil && l.Root == root {
 		return l, nil
 	}
 	k, err := stamp.Load(first.StampPath(root))
