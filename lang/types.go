@@ -174,10 +174,14 @@ func (t *typ) loosely() *typ {
 
 // structure is equal for types that no check can tell apart.
 func (t *typ) structure() string {
-	if t.key == "" {
-		t.key = t.makeStructure()
+	if t.key != "" {
+		return t.key
 	}
-	return t.key
+	key := t.makeStructure()
+	if t.elem != nil || t.elems != nil || t.attrs != nil { // the others are shared by loads that run at once, and are spelled at once
+		t.key = key
+	}
+	return key
 }
 
 func (t *typ) makeStructure() string {
