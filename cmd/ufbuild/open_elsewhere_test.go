@@ -119,8 +119,12 @@ func TestCommandThatIsLeftElsewhere(t *testing.T) {
 	w.declare("")
 	c := w.start("build", "a")
 	w.awaitTrace("a", 2)
-	w.say("one")
-	w.say("two") // both wait at the pipe
+	// Both wait at the pipe. It stays open: who is not the one that gets the first line would take the end of it for a line.
+	pipe, err := os.OpenFile(w.word, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer pipe.Close()
+	_, err = pipe.WriteString("one\ntwo\n")
+	require.NoError(t, err)
 	require.Zero(t, c.wait(), c.said.String())
 	require.Contains(t, c.said.String(), `attempt 1 was given to farm, as operations/1 and may go on there: the campaign has no remote "farm" any more; it runs again`)
 }
