@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -188,4 +189,35 @@ func Fchmod(fd int, mode uint32, path string) error {
 		return err
 	}
 	return again(func() error { return unix.Fchmod(fd, mode) })
+}
+
+// errStrange says that something lies where a file of this program belongs.
+var errStrange = errors.New("it is no regular file")
+
+// OpenRegular opens a file of this program for reading. What somebody put in its place is an error at once: a pipe is not waited for, and a
+// device without an end not read.
+func OpenRegular(path string) (*os.File, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// ReadRegular returns the bytes of what [OpenRegular] opens.
+func ReadRegular(path string) ([]byte, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+func regular(path string) error {
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Stat(path, &st) }); err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return &os.PathError{Op: "read", Path: path, Err: errStrange}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"hash/crc32"
 	"io"
 	"os"
@@ -178,7 +179,7 @@ func Mark(r io.ReaderAt, end int64) (uint32, error) {
 
 // ReadFile scans the whole log at path. A log that does not exist is empty. It never writes.
 func ReadFile(path string, record func(payload []byte) error) (Tail, error) {
-	f, err := os.Open(path)
+	f, err := effect.OpenRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Tail{}, nil
 	}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/binary"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"hash/crc32"
 	"io"
 	"os"
@@ -59,7 +60,7 @@ func checkpointPath(root string) string { return filepath.Join(root, Dir, checkp
 
 // openCheckpoint opens the checkpoint of the journal that is open as log. Any doubt means none.
 func openCheckpoint(root string, log *os.File) *checkpoint {
-	f, err := os.Open(checkpointPath(root))
+	f, err := effect.OpenRegular(checkpointPath(root))
 	if err != nil {
 		return nil
 	}

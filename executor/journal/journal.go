@@ -135,7 +135,7 @@ func newViewOf(root string) *View {
 
 // open opens the journal for reading. There is no file where there is no journal.
 func open(root string) (v *View, f *os.File, err error) {
-	f, err = os.Open(filepath.Join(root, Dir, logName))
+	f, err = effect.OpenRegular(filepath.Join(root, Dir, logName))
 	switch {
 	case err == nil:
 		return newViewOf(root), f, nil

@@ -51,7 +51,7 @@ func Give(root string, o Order) error {
 // Given returns the order that lies there for a build. What cannot be read, or is for another build, is none.
 func Given(root, build string) (Order, bool) {
 	var o Order
-	b, err := os.ReadFile(filepath.Join(root, Dir, orderName))
+	b, err := effect.ReadRegular(filepath.Join(root, Dir, orderName))
 	if err != nil || json.Unmarshal(b, &o) != nil || o.Build != build || o.ID == "" {
 		return Order{}, false
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ const timesMagic = "ufbuild times 1\n"
 func OpenTimes(path string) *Times { return &Times{path: path, of: map[string]time.Duration{}} }
 
 func (t *Times) read() {
-	b, err := os.ReadFile(t.path)
+	b, err := effect.ReadRegular(t.path)
 	rest, ok := bytes.CutPrefix(b, []byte(timesMagic))
 	switch {
 	case err != nil || !ok:

@@ -169,7 +169,7 @@ func (l *placed) pass(instance string) error {
 	if len(l.passed) == maxPasses {
 		return l.read()
 	}
-	f, err := os.Open(l.file)
+	f, err := effect.OpenRegular(l.file)
 	if err != nil {
 		return l.read() // there is none, or it says why
 	}
@@ -212,7 +212,7 @@ func (l *placed) read() error {
 	if l.loaded {
 		return nil
 	}
-	data, err := os.ReadFile(l.file)
+	data, err := effect.ReadRegular(l.file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", l.file, err)
 	}

@@ -39,7 +39,7 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 // readCache returns the entries of the cache file. Anything wrong with it means an empty cache.
 func (f *Files) readCache() map[string]*entry {
 	if f.cacheFile != "" {
-		if data, err := os.ReadFile(f.cacheFile); err == nil {
+		if data, err := effect.ReadRegular(f.cacheFile); err == nil {
 			if entries := decodeCache(data); entries != nil {
 				return entries
 			}

@@ -74,7 +74,7 @@ func saveAll(path string, s *Stamp) error {
 	if err != nil {
 		return err // a text beyond its bounds
 	}
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
+	if old, err := effect.ReadRegular(path); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
 	if err := write(b, k.Newest(), path); err != nil {
