@@ -191,8 +191,8 @@ func Fchmod(fd int, mode uint32, path string) error {
 	return again(func() error { return unix.Fchmod(fd, mode) })
 }
 
-// errStrange says that something lies where a file of this program belongs.
-var errStrange = errors.New("it is no regular file")
+// ErrStrange says that something lies where a file of this program belongs.
+var ErrStrange = errors.New("it is no regular file")
 
 // OpenRegular opens a file of this program for reading. What somebody put in its place is an error at once: a pipe is not waited for, and a
 // device without an end not read.
@@ -217,7 +217,7 @@ func regular(path string) error {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return &os.PathError{Op: "read", Path: path, Err: errStrange}
+		return &os.PathError{Op: "read", Path: path, Err: ErrStrange}
 	}
 	return nil
 }

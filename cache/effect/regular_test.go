@@ -27,9 +27,9 @@ func TestRegular(t *testing.T) {
 	require.NoError(t, os.Symlink("/dev/zero", at("endless")))
 	for _, name := range []string{"pipe", "endless", "."} {
 		_, err := ReadRegular(at(name))
-		require.ErrorIs(t, err, errStrange)
+		require.ErrorIs(t, err, ErrStrange)
 		_, err = OpenRegular(at(name))
-		require.ErrorIs(t, err, errStrange)
+		require.ErrorIs(t, err, ErrStrange)
 	}
 	_, err := ReadRegular(at("nothing"))
 	require.ErrorIs(t, err, os.ErrNotExist)

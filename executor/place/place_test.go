@@ -468,3 +468,35 @@ func BenchmarkPut(b *testing.B) {
 		}
 	})
 }
+
+// TestStrangeRecord wants what lies in the place of the record of what was put to be no record, and to give way to one.
+func TestStrangeRecord(t *testing.T) {
+	for name, lay := range map[string]func(at string) error{
+		"pipe":          func(at string) error { return unix.Mkfifo(at, 0o600) },
+		"directory":     func(at string) error { return os.Mkdir(at, 0o700) },
+		"endless link":  func(at string) error { return os.Symlink("/dev/zero", at) },
+		"dangling link": func(at string) error { return os.Symlink("nowhere/x", at) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t)
+			outs, specs := []cache.Output{s.file("f", "text", 0o644)}, []OutPath{{Name: "f", Path: "f"}}
+			at := filepath.Join(s.root, ".ufbuild/placed")
+			require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+			for _, before := range []string{"nothing", "edited"} {
+				require.NoError(t, os.RemoveAll(at))
+				require.NoError(t, lay(at))
+				s.reopen()
+				if before == "edited" {
+					s.write("out/a/f", "edited")
+				}
+				_, err := s.p.Put(taskA, outs, specs)
+				require.NoError(t, err, before)
+				s.reopen()
+				s.check(InPlace, taskA, outs, specs)
+				info, err := os.Lstat(at)
+				require.NoError(t, err)
+				require.True(t, info.Mode().IsRegular())
+			}
+		})
+	}
+}

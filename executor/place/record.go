@@ -112,6 +112,9 @@ func (l *placed) append(line []byte) error {
 		if err := effect.MkdirAll(filepath.Dir(l.file), 0o755); err != nil {
 			return err
 		}
+		if err := l.giveWay(); err != nil {
+			return err
+		}
 		// Whether the record was there before decides what a file without a line means.
 		if _, err := os.Lstat(l.file); err != nil && !l.loaded {
 			l.begun = true
@@ -123,6 +126,17 @@ func (l *placed) append(line []byte) error {
 	}
 	_, err := l.out.Write(line)
 	return err
+}
+
+// giveWay removes what lies in the place of the record and is none: it may hold up who opens it. A link to a file stays.
+func (l *placed) giveWay() error {
+	if _, err := os.Lstat(l.file); err != nil {
+		return nil
+	}
+	if info, err := os.Stat(l.file); err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	return effect.Remove(l.file)
 }
 
 // find returns the records of an instance, oldest first.
@@ -213,7 +227,7 @@ func (l *placed) read() error {
 		return nil
 	}
 	data, err := effect.ReadRegular(l.file)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, effect.ErrStrange) {
 		return fmt.Errorf("read %s: %w", l.file, err)
 	}
 	l.found = err == nil && !l.begun
