@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -87,7 +88,7 @@ func (x *actionIndex) open() error {
 
 // add opens log id.
 func (x *actionIndex) add(id int) (*logFile, error) {
-	f, err := os.Open(logPath(x.dir, id))
+	f, err := effect.OpenRegular(logPath(x.dir, id))
 	if err != nil {
 		return nil, err
 	}

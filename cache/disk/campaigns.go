@@ -20,7 +20,7 @@ func (s *Store) RegisterCampaign(root string) error {
 	}
 	root = filepath.Clean(root)
 	path := filepath.Join(s.dir, "campaigns", digest.Of([]byte(root)).Hex()[:32])
-	if have, err := os.ReadFile(path); err == nil && string(have) == root+"\n" {
+	if have, err := effect.ReadRegular(path); err == nil && string(have) == root+"\n" {
 		if s.readOnly {
 			return nil
 		}
@@ -58,7 +58,7 @@ func (s *Store) Campaigns() ([]string, error) {
 		if strings.Contains(e.Name(), ".") {
 			continue // half written by a crash, or gone the next moment: writeWhole gives it the name it shall have
 		}
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		b, err := effect.ReadRegular(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, fault("read", s.dir, err)
 		}

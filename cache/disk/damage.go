@@ -44,7 +44,7 @@ func (s *Store) readSuspects() {
 		return
 	}
 	s.suspects.known = map[digest.Digest]bool{}
-	b, err := os.ReadFile(filepath.Join(s.dir, damagedName))
+	b, err := effect.ReadRegular(filepath.Join(s.dir, damagedName))
 	if err != nil {
 		return
 	}

@@ -156,7 +156,7 @@ func (x *packIndex) addNew() error {
 		if x.known[id] {
 			continue
 		}
-		f, err := os.Open(packPath(x.dir, id))
+		f, err := effect.OpenRegular(packPath(x.dir, id))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // Options says how to open a store.
@@ -75,7 +76,7 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Workdir() string { return filepath.Join(s.dir, "work") }
 
 func (s *Store) checkFormat() error {
-	text, err := os.ReadFile(filepath.Join(s.dir, formatName))
+	text, err := effect.ReadRegular(filepath.Join(s.dir, formatName))
 	switch {
 	case err == nil && string(text) == formatText:
 		return nil

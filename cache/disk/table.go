@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 )
 
@@ -71,7 +72,7 @@ var errTable = errors.New("the table is damaged")
 
 // openTable opens the table beside the log or pack data, which has size bytes. Any doubt means none.
 func openTable(data *os.File, size int64) *table {
-	f, err := os.Open(tablePath(data.Name()))
+	f, err := effect.OpenRegular(tablePath(data.Name()))
 	if err != nil {
 		return nil
 	}

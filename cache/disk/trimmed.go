@@ -47,7 +47,7 @@ func (s *Store) recordTrimmed(attempts []AttemptID) error {
 
 // Trimmed returns the attempts whose blobs were let go. Lines that are not readable are left out.
 func (s *Store) Trimmed() (map[AttemptID]bool, error) {
-	b, err := os.ReadFile(filepath.Join(s.dir, trimmedName))
+	b, err := effect.ReadRegular(filepath.Join(s.dir, trimmedName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fault("read", s.dir, err)
 	}
