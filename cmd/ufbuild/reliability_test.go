@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,15 +19,14 @@ func TestReliabilityPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(top, "docs", "reliability.md"))
 	require.NoError(t, err)
 	var sources []byte
-	for _, dir := range []string{"cmd/ufbuild", "cache/disk", "cache/tiered", "executor", "executor/journal", "executor/pause", "executor/place", "executor/reference", "executor/workspace"} {
-		names, err := filepath.Glob(filepath.Join(top, dir, "*_test.go"))
-		require.NoError(t, err)
-		for _, name := range names {
-			b, err := os.ReadFile(name)
-			require.NoError(t, err)
-			sources = append(sources, b...)
+	require.NoError(t, filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") {
+			return err
 		}
-	}
+		b, err := os.ReadFile(name)
+		sources = append(sources, b...)
+		return err
+	}))
 	named := regexp.MustCompile("`(Test[A-Za-z]+)`").FindAllSubmatch(page, -1)
 	require.Greater(t, len(named), 20)
 	for _, m := range named {
