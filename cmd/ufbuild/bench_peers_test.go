@@ -179,7 +179,11 @@ func TestBenchmarkTable(t *testing.T) {
 				t.Logf("%s is left out with %d tasks", p.name, n)
 				continue
 			}
-			fmt.Fprintf(&out, " %s |", filepath.Base(p.name))
+			name := p.name
+			if name == bin {
+				name = "ufbuild"
+			}
+			fmt.Fprintf(&out, " %s |", name)
 			columns = append(columns, column(newGround(t, n, bin), newGround(t, n, bin), ninja, path, p, t.Logf))
 		}
 		out.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
