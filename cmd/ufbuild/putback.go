@@ -17,7 +17,6 @@ import (
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
 	"github.com/ufbuild/ufbuild/executor/stamp"
-	"github.com/ufbuild/ufbuild/lang"
 )
 
 // answerPutBack answers a build that has nothing to do but to put outputs in place again that somebody removed: everything
@@ -25,15 +24,8 @@ import (
 // what was put in place until then is right, and stays.
 func (a *app) answerPutBack(targets []string) (bool, error) {
 	begun := time.Now()
-	if a.json || a.progress == "json" || a.getenv(first.NoStamp) != "" {
-		return false, nil
-	}
-	o, ds, err := a.options()
-	if err != nil || len(ds) > 0 {
-		return false, nil
-	}
-	root, names, err := lang.Locate(o)
-	if err != nil || len(names) == 0 {
+	_, root, ok := a.stamped()
+	if !ok || a.progress == "json" {
 		return false, nil
 	}
 	k, err := stamp.Load(first.StampPath(root))
@@ -45,7 +37,7 @@ func (a *app) answerPutBack(targets []string) (bool, error) {
 	if err != nil {
 		return false, nil // who goes the long way waits for the holder, or says who it is
 	}
-	ok, err := a.putBack(k, root)
+	ok, err = a.putBack(k, root)
 	err = errors.Join(err, held.Release())
 	if !ok || err != nil {
 		return false, err

@@ -50,15 +50,8 @@ type slice struct {
 // openSlice opens a session that looks at what edits of texts can reach, nil where the whole campaign has to be looked at. Like
 // openSession it writes nothing while it reads.
 func (a *app) openSlice(targets []string, how access) *session {
-	if a.json || a.getenv(first.NoStamp) != "" {
-		return nil
-	}
-	o, ds, err := a.options()
-	if err != nil || len(ds) > 0 {
-		return nil
-	}
-	root, names, err := lang.Locate(o)
-	if err != nil || len(names) == 0 {
+	o, root, ok := a.stamped()
+	if !ok {
 		return nil
 	}
 	sl := a.lastBuild(root, targets, how)

@@ -29,15 +29,8 @@ import (
 // the stamp; here the same question may be put in other words.
 func (a *app) answerUnchanged(targets []string, may access) bool {
 	begun := time.Now()
-	if a.json || a.getenv(first.NoStamp) != "" {
-		return false
-	}
-	o, ds, err := a.options()
-	if err != nil || len(ds) > 0 {
-		return false
-	}
-	root, files, err := lang.Locate(o)
-	if err != nil || len(files) == 0 {
+	_, root, ok := a.stamped()
+	if !ok {
 		return false
 	}
 	l, err := early.Look(root)
@@ -58,6 +51,19 @@ func (a *app) answerUnchanged(targets []string, may access) bool {
 	}
 	a.sayUnchanged(k, may, begun)
 	return true
+}
+
+// stamped finds the campaign that a stamp may speak of, with what the command line says of it. It is false where none is to be asked.
+func (a *app) stamped() (o lang.Options, root string, ok bool) {
+	if a.json || a.getenv(first.NoStamp) != "" {
+		return o, "", false
+	}
+	o, ds, err := a.options()
+	if err != nil || len(ds) > 0 {
+		return o, "", false
+	}
+	root, files, err := lang.Locate(o)
+	return o, root, err == nil && len(files) > 0
 }
 
 // sayUnchanged says what a stamp says. A plan, as in package first, took no time worth telling.
