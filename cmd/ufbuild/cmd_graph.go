@@ -55,11 +55,11 @@ func (a *app) drawGraph(targets []string, format string, o graph.RenderOptions) 
 		fmt.Fprintf(a.err, "%s in this campaign; \"ufbuild check\" shows them\n", tally(l.problems))
 	}
 	if len(targets) > 0 {
-		ids, err := l.graph.Select(targets, nil)
+		ids, err := l.graph.Select(targets, a.lookupIn(l))
 		if err != nil {
 			return a.targetError(l, err)
 		}
-		o.Only = l.graph.Closure(ids...)
+		o.Only = append([]graph.NodeID{}, l.graph.Closure(ids...)...) // not nil, where nothing failed, which would draw all
 	}
 	draw := map[string]func() error{
 		"text":    func() error { return l.graph.Text(a.out, o) },

@@ -39,7 +39,7 @@ known only in a build stands as it is written. With targets only they are shown.
 				ids = append(ids, n.ID)
 			}
 			if len(targets) > 0 {
-				if ids, err = l.graph.Select(targets, nil); err != nil {
+				if ids, err = l.graph.Select(targets, a.lookupIn(l)); err != nil {
 					return a.targetError(l, err)
 				}
 			}

@@ -37,7 +37,7 @@ Expressions are joined by + (either), & (both) and - (without).`,
 			if err != nil {
 				return err
 			}
-			r, err := query.Run(l.graph, strings.Join(args, " "), nil)
+			r, err := query.Run(l.graph, strings.Join(args, " "), a.lookupIn(l))
 			if err != nil {
 				return a.queryError(l, err)
 			}
@@ -63,7 +63,7 @@ func (a *app) printQuery(l *loaded, r query.Result) error {
 		return a.printJSON(map[string]any{"schema_version": 1, "nodes": names})
 	}
 	if len(r.Nodes) == 0 {
-		fmt.Fprintln(a.err, "no task is meant by this")
+		fmt.Fprintln(a.err, r.None)
 	}
 	if r.Edges == nil {
 		for _, name := range names {

@@ -276,6 +276,30 @@ func (s *session) selectTargets(targets []string) ([]graph.NodeID, error) {
 	return ids, nil
 }
 
+// lookupIn finds the nodes of a campaign that was loaded to be looked at only. What failed and what is stale takes more than that: the
+// values of all variables, the history and the store.
+func (a *app) lookupIn(l *loaded) graph.Lookup {
+	return func(name string) (ids []graph.NodeID, err error) {
+		s, err := a.openSession(reading)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, s.close()) }()
+		found, err := s.lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		targets := make([]string, len(found))
+		for i, id := range found {
+			targets[i] = s.graph.Node(id).Address.String()
+		}
+		if len(targets) == 0 {
+			return nil, nil // no target would mean the default ones
+		}
+		return l.graph.Select(targets, nil) // instances of an expand task are not in that graph: their task is
+	}
+}
+
 func (s *session) lookup(name string) ([]graph.NodeID, error) {
 	if name == "failed" {
 		return s.stillFailed()

@@ -28,6 +28,7 @@ import (
 type Result struct {
 	Nodes []graph.NodeID // in topological order; for path in the order of the chain
 	Edges []graph.Edge   // for a single path: the chain
+	None  string         // why there is no node, in words for a person; "" when there is one
 }
 
 // Run evaluates an expression over a graph. env resolves @failed and @stale, see [graph.Lookup].
@@ -37,14 +38,20 @@ func Run(g *graph.Graph, expr string, env graph.Lookup) (Result, error) {
 		return Result{}, err
 	}
 	v := evaluator{g, env}
+	var r Result
 	if call, ok := e.(callExpr); ok && call.name == "path" {
-		return v.path(call)
+		r, err = v.path(call)
+	} else {
+		r.Nodes, err = v.eval(e)
+		r.Nodes = g.Sorted(r.Nodes)
 	}
-	ids, err := v.eval(e)
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Nodes: g.Sorted(ids)}, nil
+	if len(r.Nodes) == 0 {
+		r.None = v.none(e)
+	}
+	return r, nil
 }
 
 // evaluator evaluates expressions to sets of nodes.

@@ -72,6 +72,32 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestAnEmptyAnswerSaysWhy(t *testing.T) {
+	g := chain()
+	for query, want := range map[string]string{
+		"a":                            "",
+		"path(c, a)":                   "c does not need a; it is the other way round: path(a, c)",
+		"path(e, a)":                   "e does not need a",
+		"path(c - c, a)":               "no task is meant by this",
+		"path(c - (d - a), a)":         "c - (d - a) does not need a; it is the other way round: path(a, c - (d - a))",
+		"producer(nothing)":            "no task writes nothing",
+		`producer("a b, c")`:           `no task writes "a b, c"`,
+		"consumers(:x)":                "no task names :x",
+		"deps(c)":                      "c needs no task",
+		"rdeps(a)":                     "no task needs a",
+		"rdeps(producer(nothing))":     "no task writes nothing",
+		"cone(a - a)":                  "no task is meant by this",
+		"rdeps( deps(a)+a & a )":       "no task needs deps(a) + a & a",
+		"@failed":                      "no task failed",
+		"deps(@stale)":                 "no task is stale",
+		"path(c, producer(out/x/x.y))": "no task writes out/x/x.y",
+	} {
+		r, err := Run(g, query, nil)
+		require.NoError(t, err, query)
+		require.Equal(t, want, r.None, query)
+	}
+}
+
 func TestPathTellsTheEdges(t *testing.T) {
 	r, err := Run(chain(), "path(a,c)", nil)
 	require.NoError(t, err)
