@@ -12,6 +12,7 @@ import (
 type site struct {
 	kind siteKind
 	task *taskDef // in tasks and their prompts
+	arg  string   // the argument, where that has a say, see [notYet]
 }
 
 type siteKind int
@@ -35,6 +36,14 @@ var declaredRoots = []string{"var", "local", "task", "group", "profile", "pool",
 
 // instanceRoots are the root symbols that belong to an instance.
 var instanceRoots = []string{"each", "matrix", "loop", "item", "self"}
+
+// notYet are, by argument, the symbols whose values follow from it.
+var notYet = map[string][]string{
+	"for_each": {"each", "matrix", "loop", "item", "self"},
+	"matrix":   {"matrix", "loop"},
+	"loops":    {"loop"},
+	"items":    {"item"},
+}
 
 // kindOfRoot maps a root symbol to the kind of block that declares its members.
 func kindOfRoot(root string) string {
@@ -238,6 +247,10 @@ func (l *loader) checkInstanceRoot(u *use, p site) bool {
 	root := u.steps[0].SourceRange()
 	if p.kind < inDefaults {
 		l.error("UF2007", root, "%s is only available in tasks.", u.root)
+		return false
+	}
+	if slices.Contains(notYet[p.arg], u.root) {
+		l.error("UF2007", root, "%s is not available in %s, which is evaluated before it.", u.root, p.arg)
 		return false
 	}
 	if p.kind == inDefaults {

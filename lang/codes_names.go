@@ -132,7 +132,8 @@ task "b" {
 		Code: "UF2007", Title: "Symbol not available here",
 		Explanation: `
 each exists only in a task with for_each, matrix with matrix, item with expand, loop with loops, vars in prompts
-and self in tasks.`,
+and self in tasks. What decides which instances there are cannot use what follows from it: for_each no each,
+matrix no matrix, loops no loop, items of expand no item.`,
 		Bad: `
 task "greet" {
   command = ["echo", each.key]

@@ -267,8 +267,10 @@ var colorText = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 // checkDefaults checks the names in the defaults of a group once, whatever tasks it has.
 func (l *loader) checkDefaults(n *node) {
+	where := siteDefaults
 	for _, a := range n.args {
-		l.checkNames(a.expression, siteDefaults)
+		where.arg = a.name
+		l.checkNames(a.expression, where)
 	}
 	for _, b := range n.blocks {
 		for _, a := range b.args {

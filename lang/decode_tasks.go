@@ -225,6 +225,7 @@ func (l *loader) checkTaskNames(d *taskDef) {
 	for _, a := range d.node.args {
 		if a.spec.Phase != Static {
 			where := p
+			where.arg = a.name
 			if a.name == "prompt_text" {
 				where.kind = inPrompt
 			}
@@ -239,7 +240,9 @@ func (l *loader) checkTaskNames(d *taskDef) {
 	}
 	for _, a := range d.group.defaults.args {
 		if d.settings[a.name] == a || slices.Contains(d.vars, a) || slices.Contains(d.env, a) {
-			l.checkNames(a.expression, p)
+			where := p
+			where.arg = a.name
+			l.checkNames(a.expression, where)
 		}
 	}
 	for _, b := range d.group.defaults.blocks {
@@ -250,6 +253,7 @@ func (l *loader) checkTaskNames(d *taskDef) {
 func (l *loader) checkBlockNames(b *node, p site) {
 	for _, a := range b.args {
 		if a.spec.Phase != Static {
+			p.arg = a.name
 			l.checkNames(a.expression, p)
 		}
 	}

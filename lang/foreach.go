@@ -13,7 +13,7 @@ import (
 // eachKeys evaluates for_each.
 func (l *loader) eachKeys(d *taskDef) []eachKey {
 	a := d.forEach
-	if src, late := l.lateSource(a.expression); late {
+	if src, late := l.lateSource(a.expression); late && src.use.root != "item" { // an item is of an expand block, which excludes for_each
 		l.lateForEach(d, src)
 		return nil
 	}

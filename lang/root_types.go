@@ -27,6 +27,7 @@ func (r *rootTypes) root(name string) *typ {
 		return t
 	}
 	t := anyType
+	r.set(name, t) // for an argument that refers to what follows from it
 	switch name {
 	case "loop":
 		t = loopType
