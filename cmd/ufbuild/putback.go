@@ -24,6 +24,9 @@ import (
 // what was put in place until then is right, and stays.
 func (a *app) answerPutBack(targets []string) (bool, error) {
 	begun := time.Now()
+	if a.compared != nil && a.compared.Beyond(stamp.Read) {
+		return false, nil // a look at everything again would find that too
+	}
 	_, root, ok := a.stamped()
 	if !ok || a.progress == "json" {
 		return false, nil

@@ -16,10 +16,13 @@ import (
 	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
-// putBack puts back what is missing, if that is all there is to do.
+// putBack puts back what is missing, if that is all there is to do, after a look for edits as in every build.
 func (h *sliceHome) putBack() (done bool, said string) {
 	p, out := h.process(false)
 	a := h.app(p)
+	if s := a.openSlice(nil, writing); s != nil {
+		require.NoError(h.t, s.close())
+	}
 	done, err := a.answerPutBack(nil)
 	require.NoError(h.t, err)
 	return done, out.String()
@@ -84,6 +87,10 @@ func TestPutBack(t *testing.T) {
 			h.remove("out/lonely")
 			h.write("src/a.txt", h.files["src/a.txt"])
 		}, true},
+		{"a touched text of the campaign beside", func() {
+			h.remove("out/lonely")
+			h.write("campaign.hcl", h.files["campaign.hcl"])
+		}, true},
 		{"what somebody else put there", func() {
 			h.remove("out/lonely/o.txt")
 			h.write("out/lonely/mine.txt", "mine")
@@ -144,6 +151,32 @@ func TestPutBack(t *testing.T) {
 		}
 		h.listed()
 		require.Equal(t, want, h.outputs(), test.what)
+	}
+}
+
+// TestPutBackGoesByTheLookBefore lets more differ while edits are looked for, and not any more when outputs are: nobody looks at
+// everything once more to learn what is known.
+func TestPutBackGoesByTheLookBefore(t *testing.T) {
+	h := newSliceHome(t)
+	h.listed()
+	for path, differs := range map[string]bool{"prompts/later.md": true, "prompts/ask.md": true, "out/lonely/o.txt": false} {
+		p, _ := h.process(false)
+		a := h.app(p)
+		text, had := h.files[path]
+		if path != "out/lonely/o.txt" {
+			h.write(path, text+"\n# more\n")
+		}
+		h.remove("out/lonely/o.txt")
+		a.lastBuild(h.dir, nil, writing)
+		if had {
+			h.write(path, text)
+		} else if differs {
+			h.remove(path)
+		}
+		done, err := a.answerPutBack(nil)
+		require.NoError(t, err)
+		assert.Equal(t, !differs, done, path)
+		h.listed()
 	}
 }
 

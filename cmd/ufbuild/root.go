@@ -60,7 +60,8 @@ type app struct {
 	progress string
 	warnings string // -W of the verbs that have it: "error" makes warnings errors
 
-	looked *first.Look // the last build's stamp, when this verb has looked at it just now; taken by who goes on from there
+	looked   *first.Look // the last build's stamp, when this verb has looked at it just now; taken by who goes on from there
+	compared *first.Look // the one that openSlice went by; nil: none
 }
 
 // run is the whole program as a function from a process to its exit code.

@@ -50,6 +50,7 @@ type slice struct {
 // openSlice opens a session that looks at what edits of texts can reach, nil where the whole campaign has to be looked at. Like
 // openSession it writes nothing while it reads.
 func (a *app) openSlice(targets []string, how access) *session {
+	a.compared = nil
 	o, root, ok := a.stamped()
 	if !ok {
 		return nil
@@ -104,6 +105,7 @@ func (a *app) lastBuild(root string, targets []string, how access) *slice {
 		}
 		l.Builds = how == writing
 	}
+	a.compared = l
 	k := l.Kept
 	if !k.Sliced() || digest.Digest(k.Question) != a.question(k.Store, targets) {
 		return nil

@@ -19,6 +19,7 @@ type Look struct {
 	differ   []int // rows of which stat says something else, but for those that were found to be only touched
 	compared bool  // there are no others, but for those in unseen
 	failed   bool  // one of those that nobody listed differs
+	beyond   bool  // more than outputs differs, though nobody listed what
 	unseen   bool  // outputs were not looked at yet
 }
 
@@ -71,6 +72,7 @@ func (l *Look) compare() {
 		in = l.Kept.Outside(l.Kept.Below(l.Kept.Out))
 	}
 	l.differ, l.compared = l.Kept.Differing(l.Root, in, stateDir+"/", maxDiffering)
+	l.beyond = l.unseen && !l.compared
 	if l.unseen && l.compared && len(l.differ) == 0 {
 		l.Outputs(maxDiffering)
 	}
@@ -95,6 +97,18 @@ func (l *Look) reread(read kept.Read) {
 
 func ends(path, with string) bool {
 	return len(path) >= len(with) && path[len(path)-len(with):] == with
+}
+
+// Beyond reports whether something differed that is neither an output nor a directory that these are in, as far as anybody has looked.
+// It only reads what nobody has read yet.
+func (l *Look) Beyond(read kept.Read) bool {
+	var others []int
+	for _, row := range l.differ {
+		if p := l.Kept.PathOf(row); p != "." && !begins(p, l.Kept.Out+"/") && !begins(l.Kept.Out, p+"/") {
+			others = append(others, row)
+		}
+	}
+	return l.beyond || len(others) > 0 && len(l.Kept.Edited(l.Root, others, read)) > 0
 }
 
 // Outputs looks at the outputs, if nobody has yet. More than limit of them that differ are too many to be listed.
