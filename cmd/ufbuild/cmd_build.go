@@ -166,7 +166,7 @@ A build can be killed at any moment: the next one goes on where it was.`,
 	f.bind(cmd)
 	p.bind(a, cmd)
 	a.bindWarnings(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would run, like plan")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "only say what would run, like plan")
 	return cmd
 }
 

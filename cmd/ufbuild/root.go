@@ -12,7 +12,6 @@ import (
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/first"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/executor/journal"
-	"github.com/ufbuild/ufbuild/lang"
 )
 
 const programName = "ufbuild"
@@ -222,20 +221,6 @@ func (a *app) bindFlags(root *cobra.Command) {
 	fs.StringVar(&a.progress, "progress", "auto", "how a build reports, `MODE`: auto, tty, plain, json or none")
 }
 
-// unknownVerb suggests the verb that was meant.
-func unknownVerb(root *cobra.Command, name string) error {
-	var names []string
-	for _, verb := range root.Commands() {
-		if verb.IsAvailableCommand() {
-			names = append(names, append(verb.Aliases, verb.Name())...)
-		}
-	}
-	if meant := lang.Suggest(name, names); meant != "" {
-		return usageErrorf("there is no verb %q; did you mean %q?", name, meant)
-	}
-	return usageErrorf("there is no verb %q\nhint: \"ufbuild --help\" lists the verbs", name)
-}
-
 // parserWords is what strconv says about itself: the value is quoted before it.
 var parserWords = regexp.MustCompile(`strconv\.Parse(\w+): parsing ".*": (.*)`)
 
@@ -257,19 +242,6 @@ func plainParser(message string) string {
 		}
 	}
 	return strings.Replace(message, m[0], words, 1)
-}
-
-// flagError adds what to do to pflag's words.
-func flagError(cmd *cobra.Command, err error) error {
-	var names []string
-	cmd.Flags().VisitAll(func(f *flagDecl) { names = append(names, f.Name) })
-	hint := fmt.Sprintf("\"%s --help\" lists the flags", cmd.CommandPath())
-	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
-		if meant := lang.Suggest(name, names); meant != "" {
-			hint = fmt.Sprintf("did you mean --%s?", meant)
-		}
-	}
-	return usageErrorf("%s\nhint: %s", plainParser(err.Error()), hint)
 }
 
 // usageArgs makes the errors of a check of positional arguments usage errors. A verb without a check
