@@ -81,7 +81,7 @@ func (a *app) runPlanIn(s *session, sel selection, r remoteFlags, detailed bool,
 	if err := s.reachRemote(&r, "", use); err != nil {
 		return err
 	}
-	sum, err := s.planAs(sel, true)
+	sum, err := s.planShown(sel)
 	if err != nil {
 		return err
 	}
@@ -133,15 +133,19 @@ func countNames(counts map[executor.State]int) map[string]int {
 	return out
 }
 
-// plan decides nodes and what they need, without writing.
+// plan decides nodes and what they need, without writing. What is stale is so whether there is money for it or not: this is for
+// questions of this program, what is shown of nodes comes from planShown.
 func (s *session) plan(ids []graph.NodeID) (executor.Summary, error) {
 	return s.planAimed(selection{ids: ids})
 }
 
-// planAimed decides what a build of a selection would decide, without writing.
+// planAimed is plan of what a build of a selection would decide.
 func (s *session) planAimed(sel selection) (executor.Summary, error) { return s.planAs(sel, false) }
 
-// planAs is planAimed; a funded plan tells what no money is left for from what is stale.
+// planShown decides what a build of a selection would decide, and tells what no money is left for from what is stale. Every verb that
+// says how a node stands asks here, so that they agree.
+func (s *session) planShown(sel selection) (executor.Summary, error) { return s.planAs(sel, true) }
+
 func (s *session) planAs(sel selection, funded bool) (executor.Summary, error) {
 	d := s.decider()
 	if s.shared != nil && s.held == nil { // one that writes would take what it finds

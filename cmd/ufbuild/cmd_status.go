@@ -56,7 +56,7 @@ func (a *app) runStatus(targets []string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.plan(ids)
+	sum, err := s.planShown(selection{ids: ids})
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (a *app) printStatus(s *session, sum *executor.Summary, running map[lang.Ad
 // skipped says why the last build that wanted a node did not run it, if that still matters: what failed then may be gone,
 // or fresh since an edit was taken back.
 func (s *session) skipped(sum *executor.Summary, r *executor.NodeResult) (journal.Skip, bool) {
-	if r.State != executor.WouldRun && r.State != executor.Unknown {
+	if r.State != executor.WouldRun && r.State != executor.Unknown && r.State != executor.Paused {
 		return journal.Skip{}, false
 	}
 	skip, ok := s.view.Skipped[r.Address]

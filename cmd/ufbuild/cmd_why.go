@@ -57,7 +57,7 @@ func (a *app) runWhy(targets []string, against int) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.plan(ids)
+	sum, err := s.planShown(selection{ids: ids})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (a *app) printWhy(s *session, sum *executor.Summary, r *executor.NodeResult
 		}
 	}
 	printReasonDetail(a.out, r)
-	if r.Reason.Kind == executor.FailsContract && r.State == executor.WouldRun {
+	if r.Reason.Kind == executor.FailsContract && stale(r) {
 		fmt.Fprintln(a.out, "  hint: "+s.wayOut(r))
 	}
 }

@@ -28,7 +28,7 @@ const maxPageAttempts = 50
 
 // page looks at the campaign and makes the document that report and ui show. It reads only.
 func (s *session) page(kind, build string) (*page, error) {
-	sum, err := s.plan(s.allNodes())
+	sum, err := s.planShown(selection{ids: s.allNodes()})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (p *page) addState(n *web.Node, r *executor.NodeResult, failed bool) {
 		n.State = web.Running
 	case r.State == executor.Expanded:
 		n.State = ""
-	case failed && r.State == executor.WouldRun:
+	case failed && stale(r):
 		n.State = executor.Failed.String()
 		ended, _ := p.s.view.Ended(r.Address)
 		if first, _, _ := strings.Cut(ended.Message, "\n"); first != "" {

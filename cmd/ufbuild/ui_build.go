@@ -31,7 +31,7 @@ func (p *pages) Plan(_ context.Context, w web.Work) (*web.Plan, error) {
 
 // webPlan is what a build of a selection would run.
 func (s *session) webPlan(sel selection) (*web.Plan, error) {
-	sum, err := s.planAimed(sel)
+	sum, err := s.planShown(sel)
 	if err != nil {
 		return nil, err
 	}
