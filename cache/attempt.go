@@ -86,6 +86,7 @@ type Captured struct {
 	LeftoversTruncated bool          `json:"leftovers_truncated,omitempty"`
 	Given              digest.Digest `json:"given,omitzero"` // a Tree of the sources that output trees changed or deleted, as far as it could be stored; zero when no source lay where a tree matches
 	Log                digest.Digest `json:"log,omitzero"`
+	LogDamage          string        `json:"log_damage,omitempty"` // what of the log is lost, in words; "" when it is whole
 	Usage              Usage         `json:"usage,omitzero"`
 	Duration           time.Duration `json:"duration,omitempty"` // ns, monotonic
 	Sandbox            string        `json:"sandbox,omitempty"`

@@ -174,6 +174,8 @@ func (d *decoder) captured(c *Captured) {
 			d.Text(&c.Given)
 		case "log":
 			d.Text(&c.Log)
+		case "log_damage":
+			c.LogDamage = d.String()
 		case "usage":
 			d.usage(&c.Usage)
 		case "duration":

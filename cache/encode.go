@@ -103,6 +103,7 @@ func (c *Captured) spell(l *jsonline.Line) {
 	l.TrueIf("leftovers_truncated", c.LeftoversTruncated)
 	jsonline.TextIf(l, "given", c.Given)
 	jsonline.TextIf(l, "log", c.Log)
+	l.StringIf("log_damage", c.LogDamage)
 	c.Usage.SpellIf(l, "usage")
 	l.IntIf("duration", int64(c.Duration))
 	l.StringIf("sandbox", c.Sandbox)

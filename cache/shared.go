@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
@@ -70,17 +71,28 @@ func (e SharedAttempt) Records(n int, manifest digest.Digest, remote string) []R
 	return []Record{start, CapturedRecord(e.Key, n, declared(e.Captured)), EndedRecord(e.Key, n, e.Outcome, e.Message, e.Ended)}
 }
 
-// Blobs calls do for every blob that e names, trees included, and for every file in them. A tree is read from cas after do was
-// called for its listing. It stops at the first error.
-func (e SharedAttempt) Blobs(cas CAS, do func(digest.Digest) error) error {
-	for _, d := range []digest.Digest{e.Prompt, e.Feedback, e.Captured.Log} {
-		if d.IsZero() {
-			continue
-		}
-		if err := do(d); err != nil {
-			return err
+// Texts are the blobs of e that only people read: what was asked for and what was printed. An attempt whose texts are lost is as
+// good as before.
+func (e SharedAttempt) Texts() []digest.Digest {
+	return slices.DeleteFunc([]digest.Digest{e.Prompt, e.Feedback, e.Captured.Log}, digest.Digest.IsZero)
+}
+
+// WithoutTexts is e without those of its texts that could not be had from a remote.
+func (e SharedAttempt) WithoutTexts(lost func(digest.Digest) bool, remote string) SharedAttempt {
+	for _, d := range []*digest.Digest{&e.Prompt, &e.Feedback, &e.Captured.Log} {
+		if !d.IsZero() && lost(*d) {
+			if d == &e.Captured.Log {
+				e.Captured.LogDamage = "it is damaged or gone at " + remote
+			}
+			*d = digest.Digest{}
 		}
 	}
+	return e
+}
+
+// Blobs calls do for every blob that e is made of, trees included, and for every file in them; not for its texts. A tree is read from
+// cas after do was called for its listing. It stops at the first error.
+func (e SharedAttempt) Blobs(cas CAS, do func(digest.Digest) error) error {
 	tree := func(d digest.Digest) error {
 		if err := do(d); err != nil {
 			return err
@@ -139,9 +151,11 @@ type Shared interface {
 	// Lookup returns what is kept under k. It is false when nothing is, or nothing that this machine may take; an entry that
 	// cannot be read or believed is an error. That its blobs are there is not promised.
 	Lookup(ctx context.Context, k Key) (SharedAttempt, bool, error)
-	// Holds returns all blobs of an entry that Lookup returned. The error is ErrMissing when the store has lost one.
+	// Holds returns all blobs of an entry that Lookup returned, texts as far as they are there. The error is ErrMissing when the
+	// store has lost another one.
 	Holds(ctx context.Context, e SharedAttempt) ([]digest.Digest, error)
-	// Take copies the blobs of an entry that Lookup returned into a store, verified; those that into has are not fetched.
+	// Take copies the blobs of an entry that Lookup returned into a store, verified; those that into has are not fetched. A text
+	// that is lost or damaged is left out, and is no error.
 	Take(ctx context.Context, e SharedAttempt, into CAS) error
 	// Publish stores the blobs of e, read from a store, and then e itself, in place of what was there before.
 	Publish(ctx context.Context, e SharedAttempt, from CAS) error

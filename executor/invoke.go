@@ -266,8 +266,10 @@ func (d *Decider) readEnd(adapter string, c cache.Captured) agent.End {
 	if err != nil {
 		return agent.End{Class: agent.Failed, Message: err.Error()}
 	}
+	log := d.logTail(c.Log)
 	e := agent.Ended{
-		Exit: c.Exit, Signal: c.Signal, StoppedBy: c.StoppedBy, Log: d.logTail(c.Log), Files: map[string][]byte{}, Now: d.Now(),
+		Exit: c.Exit, Signal: c.Signal, StoppedBy: c.StoppedBy, Log: log, Cut: c.LogDamage != "" || log == nil && c.Log.Size > 0,
+		Files: map[string][]byte{}, Now: d.Now(),
 	}
 	for _, o := range c.Kept {
 		if e.Files[o.Name] = d.smallBlob(o.Digest); o.Name == agent.UsagePath {

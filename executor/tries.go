@@ -104,6 +104,9 @@ func (s *scheduler) takeEnd(ctx context.Context, m endedMsg) {
 	if m.end.Warning != "" {
 		n.result.warn(event.PlainText(m.end.Warning))
 	}
+	if at.Captured != nil && at.Captured.LogDamage != "" {
+		n.result.warn("its log is " + event.PlainText(at.Captured.LogDamage))
+	}
 	if m.undeclared != "" {
 		n.result.warn(fmt.Sprintf("%s (`ufbuild show %s@%d --leftovers` lists them)", m.undeclared, inst.Address, s.number(m.id)))
 	}

@@ -37,7 +37,7 @@ func life(k cache.Key, n int) []cache.Record {
 				{Name: "tests", Exists: true, Tree: true, Digest: d},
 				{Name: "absent"},
 			},
-			Leftovers: digest.Of([]byte("left")), Given: digest.Of([]byte("given")), Log: digest.Of([]byte("log")),
+			Leftovers: digest.Of([]byte("left")), Given: digest.Of([]byte("given")), Log: digest.Of([]byte("log")), LogDamage: "half of it",
 			Usage:    cache.Usage{InputTokens: &tokens, OutputTokens: &tokens, CostUSD: &cost, Model: "m", Session: "s"},
 			Duration: 90 * time.Minute, Sandbox: "none", Where: "local",
 		}),

@@ -64,6 +64,7 @@ func TestShared(t *testing.T, h SharedHooks) {
 		{"the last one counts", lastCounts},
 		{"a lost blob is a miss", lostBlob},
 		{"wrong bytes are never taken", wrongBytes},
+		{"an attempt is more than its texts", lostTexts},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, h) })
 	}
@@ -137,7 +138,7 @@ func travels(t *testing.T, h SharedHooks) {
 	}
 	n := 0
 	require.NoError(t, got.Blobs(there, func(d digest.Digest) error { n++; return nil }))
-	require.Len(t, held, n)
+	require.Len(t, held, n+len(got.Texts()))
 	ok, err = there.Has(digest.Of([]byte("left")))
 	require.NoError(t, err)
 	require.False(t, ok)
@@ -181,7 +182,6 @@ func parts(t *testing.T, h SharedHooks, do func(t *testing.T, shared cache.Share
 		"an output":    func(b []byte) bool { return len(b) > 3<<20 },
 		"a tree":       func(b []byte) bool { return len(b) > 13 && string(b[:13]) == "ufbuild tree " },
 		"a file of it": func(b []byte) bool { return string(b) == "tests a 1" },
-		"the log":      func(b []byte) bool { return string(b) == "log 1" },
 		"the attempt":  func(b []byte) bool { return len(b) > 10 && string(b[:10]) == `{"format":` },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,6 +223,43 @@ func wrongBytes(t *testing.T, h SharedHooks) {
 		}
 		require.ErrorIs(t, err, cache.ErrPoisoned)
 	})
+}
+
+// lostTexts: what only people read may be gone or damaged, and the attempt comes without it.
+func lostTexts(t *testing.T, h SharedHooks) {
+	for name, spoil := range map[string]func(*testing.T, func([]byte) bool){"gone": h.Forget, "damaged": h.Corrupt} {
+		if spoil == nil {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			here, there := h.Local(t), h.Local(t)
+			k := cache.KeyOf(freshManifest())
+			shared := h.open(t)
+			require.NoError(t, shared.Publish(t.Context(), cache.ShareAttempt(made(t, here, k, 1), "b1/1", ""), here))
+			spoil(t, func(b []byte) bool { return string(b) == "log 1" || string(b) == "feedback" })
+			other := h.again(t, shared)
+			e, ok, err := other.Lookup(t.Context(), k)
+			require.NoError(t, err)
+			if !ok {
+				return // a server may drop a result of which anything is lost
+			}
+			require.NoError(t, other.Take(t.Context(), e, there))
+			lost := func(d digest.Digest) bool { ok, err := there.Has(d); require.NoError(t, err); return !ok }
+			require.NoError(t, e.Blobs(there, func(d digest.Digest) error { require.False(t, lost(d)); return nil }))
+			require.False(t, lost(e.Prompt))
+			require.True(t, lost(e.Feedback))
+			require.True(t, lost(e.Captured.Log))
+			less := e.WithoutTexts(lost, "there")
+			require.Equal(t, []digest.Digest{e.Prompt}, less.Texts())
+			require.Equal(t, "it is damaged or gone at there", less.Captured.LogDamage)
+			held, err := other.Holds(t.Context(), e)
+			require.NoError(t, err)
+			if name == "gone" {
+				require.NotContains(t, held, e.Captured.Log)
+			}
+			require.Contains(t, held, e.Prompt)
+		})
+	}
 }
 
 func (h SharedHooks) open(t *testing.T) cache.Shared {

@@ -121,7 +121,7 @@ func words(e cache.SharedAttempt) []string {
 	c := e.Captured
 	all := []string{
 		e.Origin, e.Producer, e.Address, e.Build, e.Rung, strings.ReplaceAll(e.Message, "\n", " "), e.Agent.Adapter, e.Agent.Model, e.Agent.Pool, e.Agent.Version,
-		c.Signal, c.StoppedBy, c.Sandbox, c.Where, c.Usage.Model, c.Usage.Session,
+		c.Signal, c.StoppedBy, c.LogDamage, c.Sandbox, c.Where, c.Usage.Model, c.Usage.Session,
 	}
 	all = append(append(all, c.Enforced...), c.Problems...)
 	for _, o := range c.Outputs {
@@ -194,7 +194,24 @@ func (c *Cache) Take(ctx context.Context, e cache.SharedAttempt, into cache.CAS)
 	if err := e.Blobs(into, func(d digest.Digest) error { rest = append(rest, d); return nil }); err != nil {
 		return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
 	}
-	return c.fetch(ctx, rest, into)
+	err := c.fetch(ctx, slices.Concat(e.Texts(), rest), into)
+	if !isLoss(err) {
+		return err
+	}
+	if err := c.fetch(ctx, rest, into); err != nil { // without the texts, of which one may be what is lost
+		return err
+	}
+	for _, d := range e.Texts() {
+		if err := c.fetch(ctx, []digest.Digest{d}, into); err != nil && !isLoss(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLoss reports whether an error says that bytes are gone, or other ones, and not that they cannot be had now.
+func isLoss(err error) bool {
+	return cache.IsMissing(err) || cache.IsCorrupt(err) || errors.Is(err, cache.ErrPoisoned)
 }
 
 // Holds implements cache.Shared.
@@ -203,7 +220,7 @@ func (c *Cache) Holds(ctx context.Context, e cache.SharedAttempt) ([]digest.Dige
 	var all []digest.Digest
 	local := map[Digest]digest.Digest{}
 	var wanted []Digest
-	err := e.Blobs(c, func(d digest.Digest) error {
+	add := func(d digest.Digest) error {
 		w, ok := c.where(d)
 		if !ok {
 			return cache.ErrMissing{Digest: d}
@@ -211,16 +228,23 @@ func (c *Cache) Holds(ctx context.Context, e cache.SharedAttempt) ([]digest.Dige
 		all, wanted = append(all, d), append(wanted, w)
 		local[w] = d
 		return nil
-	})
-	if err != nil {
+	}
+	if err := e.Blobs(c, add); err != nil {
 		return nil, err
+	}
+	needed := slices.Clone(all)
+	for _, d := range e.Texts() {
+		_ = add(d) // nobody said where a text is that is lost
 	}
 	missing, err := c.conn.FindMissing(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	if len(missing) > 0 {
-		return nil, cache.ErrMissing{Digest: local[missing[0]]}
+	for _, w := range missing {
+		if d := local[w]; slices.Contains(needed, d) {
+			return nil, cache.ErrMissing{Digest: d}
+		}
+		all = slices.DeleteFunc(all, func(d digest.Digest) bool { return d == local[w] })
 	}
 	return all, nil
 }

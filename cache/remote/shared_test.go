@@ -287,7 +287,7 @@ func TestTwoBlobsOfOneSum(t *testing.T) {
 	e := simple(t, here, k)
 	other, err := cache.PutBytes(here, []byte("FINDINGS"))
 	require.NoError(t, err)
-	e.Captured.Log = other
+	e.Captured.Outputs = append(e.Captured.Outputs, cache.Output{Name: "p", Exists: true, Digest: other, Mode: 0o644})
 	require.NoError(t, closing(t, openCache(t, s.URL(), remote.CacheOptions{})).Publish(t.Context(), e, here))
 	action, _ := remote.Encoder{Function: remote.SHA256}.KeyAction(k)
 	result, _ := s.Result(repb.DigestFunction_SHA256, action.Proto())

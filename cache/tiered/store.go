@@ -218,6 +218,7 @@ func (s *Store) take(ctx context.Context, shared cache.Shared, e cache.SharedAtt
 	if err := fits(ask, e, s.Store); err != nil {
 		return false, err
 	}
+	e = e.WithoutTexts(func(d digest.Digest) bool { return !has(s.Store, d) }, s.opts.Name)
 	manifest, err := cache.PutBytes(s.Store, ask.Manifest)
 	if err != nil {
 		return false, err
@@ -239,6 +240,12 @@ func fits(ask cache.Ask, e cache.SharedAttempt, cas cache.CAS) error {
 		return fmt.Errorf("%w: %w", cache.ErrPoisoned, err)
 	}
 	return nil
+}
+
+// has reports whether a store has a blob; one that cannot be asked has it, since its errors are met elsewhere.
+func has(cas cache.CAS, d digest.Digest) bool {
+	ok, err := cas.Has(d)
+	return ok || err != nil
 }
 
 // whole reports whether a store has all blobs of e.
@@ -303,6 +310,7 @@ func (s *Store) imagine(ctx context.Context, shared cache.Shared, e cache.Shared
 	if err := fits(ask, e, s); err != nil {
 		return false, err
 	}
+	e = e.WithoutTexts(func(d digest.Digest) bool { return !has(s, d) }, s.opts.Name)
 	records := e.Records(cache.NextOrdinal(attempts), digest.Of(ask.Manifest), s.opts.Name)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -196,6 +196,39 @@ func TestHalfTakenIsTakenWhole(t *testing.T) {
 	}
 }
 
+// TestALostLogIsNotALostAttempt: what only people read may be gone over there, and nobody pays for the attempt again.
+func TestALostLogIsNotALostAttempt(t *testing.T) {
+	server := remotetest.Start(t, remotetest.Options{})
+	a := newMachine(t, mem.New(""), server.URL(), nil)
+	log, err := cache.PutBytes(a.local, []byte("what it printed"))
+	require.NoError(t, err)
+	d, err := cache.PutBytes(a.local, []byte("what it made"))
+	require.NoError(t, err)
+	for _, r := range []cache.Record{
+		cache.StartedRecord(cache.Attempt{Key: k, Ordinal: 1, Address: "task.a", Build: "b"}),
+		cache.CapturedRecord(k, 1, cache.Captured{Outputs: []cache.Output{{Name: "o", Exists: true, Digest: d}}, Log: log}),
+		cache.EndedRecord(k, 1, cache.OK, "", time.Time{}),
+	} {
+		require.NoError(t, a.local.Append(r))
+	}
+	made, err := a.local.Attempts(k)
+	require.NoError(t, err)
+	publish(t, a, made[0])
+	server.Corrupt(func(b []byte) bool { return string(b) == "what it printed" })
+	b := newMachine(t, mem.New(""), server.URL(), nil)
+	looking := newMachine(t, b.local.(*mem.Store).Handle(), server.URL(), func(o *tiered.Options) { o.Virtual = true })
+	require.True(t, looking.Fetch(t.Context(), ask))
+	require.True(t, b.Fetch(t.Context(), ask))
+	all, err := b.local.Attempts(k)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, cache.OK, all[0].Outcome)
+	require.True(t, all[0].Captured.Log.IsZero())
+	require.Equal(t, "it is damaged or gone at "+server.URL(), all[0].Captured.LogDamage)
+	require.False(t, b.Fetch(t.Context(), ask), "it is there, and not fetched for its log again")
+	require.Empty(t, append(b.warnings(), looking.warnings()...))
+}
+
 func TestLostBlobsComeBack(t *testing.T) {
 	server := remotetest.Start(t, remotetest.Options{})
 	store := mem.New("")

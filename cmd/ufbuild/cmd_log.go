@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/event"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -90,6 +91,10 @@ func (a *app) runLog(target string, follow bool) error {
 	}
 	if !c.have || c.gen.Attempt.Captured == nil {
 		return usageErrorf("%s has no log yet\nhint: `ufbuild log -f %s` waits for it", c.address, quoteTarget(c.address))
+	}
+	if damage := c.gen.Attempt.Captured.LogDamage; damage != "" && c.gen.Attempt.Captured.Log.Size == 0 {
+		fmt.Fprintf(a.err, "the log of attempt %d of %s is lost: %s\n", c.gen.N, c.address, event.Plain(damage))
+		return nil
 	}
 	if c.gen.Attempt.Captured.Log.Size == 0 { // also zero: no log at all
 		fmt.Fprintf(a.err, "attempt %d of %s printed nothing\n", c.gen.N, c.address)

@@ -89,3 +89,15 @@ func TestClasses(t *testing.T) {
 	}
 	require.Panics(t, func() { agent.Class(0).Outcome() })
 }
+
+// TestEndOfALostStream: of a stream of which some is lost nobody can say that it had no result; what else speaks against the attempt counts.
+func TestEndOfALostStream(t *testing.T) {
+	whole := agent.Ended{Log: []byte("{\"type\":\"assistant\"}\n")}
+	cut := whole
+	cut.Cut = true
+	require.Equal(t, agent.Failed, agent.Unfinished(whole).Class)
+	require.Equal(t, agent.OK, agent.Unfinished(cut).Class)
+	require.NotEmpty(t, agent.Unfinished(cut).Warning)
+	cut.Exit = 1
+	require.Equal(t, agent.Failed, agent.Unfinished(cut).Class)
+}

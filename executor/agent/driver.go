@@ -76,6 +76,7 @@ type Ended struct {
 	Signal    string // "SIGKILL"; "" when it exited by itself
 	StoppedBy string // "", "timeout", "idle", "cancel" or "budget": the executor stopped it
 	Log       []byte // standard output and error as they came; of a very long log its end
+	Cut       bool   // some of Log is lost, so that what is not in it may have been said
 	Usage     []byte // of UsagePath; nil when it was not written
 	Files     map[string][]byte
 	Now       time.Time // resolves "try again at 3:14 PM"; its location counts

@@ -348,10 +348,10 @@ func emptyOutputs(specs []executor.OutputSpec) []cache.Output {
 }
 
 // writeLog puts the log of an attempt where those of this machine lie, masked, and hands it out from byte seen on.
-func (p *parcel) writeLog(log io.Reader, seen int64, output func([]byte)) error {
+func (p *parcel) writeLog(log *lossy, seen int64, output func([]byte)) (damage string, err error) {
 	f, err := effect.OpenFile(filepath.Join(p.inv.Dir, workspace.Log), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("write log: %w", err)
+		return "", fmt.Errorf("write log: %w", err)
 	}
 	defer f.Close()
 	mask, buf := workspace.NewMasker(p.inv.Mask), make([]byte, 64<<10)
@@ -359,11 +359,11 @@ func (p *parcel) writeLog(log io.Reader, seen int64, output func([]byte)) error 
 		n, err := io.ReadFull(log, buf)
 		last = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !last {
-			return err
+			return "", err
 		}
 		b := mask.Next(buf[:n], last)
 		if _, err := f.Write(b); err != nil {
-			return fmt.Errorf("write log: %w", err)
+			return "", fmt.Errorf("write log: %w", err)
 		}
 		if skip := min(seen, int64(len(b))); output != nil && int64(len(b)) > skip {
 			output(slices.Clone(b[skip:]))
@@ -372,5 +372,5 @@ func (p *parcel) writeLog(log io.Reader, seen int64, output func([]byte)) error 
 			seen -= skip
 		}
 	}
-	return nil
+	return log.damage, nil
 }

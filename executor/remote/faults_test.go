@@ -262,6 +262,31 @@ func TestDamagedResultIsLost(t *testing.T) {
 	require.Equal(t, 1, tr.w.Executed())
 }
 
+// TestDamagedLogIsNotTheEndOfAnAttempt: what was printed is lost, and said to be, and what was made is taken.
+func TestDamagedLogIsNotTheEndOfAnAttempt(t *testing.T) {
+	for name, spoil := range map[string]func(*trial, func([]byte) bool){
+		"damaged": func(tr *trial, which func([]byte) bool) { tr.server.Corrupt(which) },
+		"gone":    func(tr *trial, which func([]byte) bool) { tr.server.Forget(func(b []byte) bool { return !which(b) }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTrial(t, "echo printed; echo what was paid for > out; exit 3")
+			tr.w.Bend = func(_ int, b *workertest.Behaviour) {
+				b.Result = func(*repb.ActionResult) { spoil(tr, func(b []byte) bool { return string(b) == "printed\n" }) }
+			}
+			c, err := tr.run()
+			require.NoError(t, err)
+			require.Equal(t, 3, c.Exit)
+			require.True(t, c.Outputs[0].Exists)
+			require.Empty(t, c.Problems, "the outputs are as good as ever")
+			require.Contains(t, c.LogDamage, "damaged or gone at the remote: ")
+			log, err := cache.ReadAll(tr.store, c.Log, -1)
+			require.NoError(t, err)
+			require.Contains(t, string(log), "\nufbuild: the log of this attempt is "+c.LogDamage+"\n")
+			require.Equal(t, 1, tr.w.Executed())
+		})
+	}
+}
+
 func TestServersDeadlineIsATimeout(t *testing.T) {
 	tr := newTrial(t, "echo x > out; exit 5")
 	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Deadline = true }

@@ -23,6 +23,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/remote"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 )
 
@@ -102,9 +103,7 @@ func unquoted(s string) string {
 // would find more. Other errors may pass.
 func (p *parcel) Land(ctx context.Context, seen int64, output func([]byte)) (cache.Captured, error) {
 	c, err := p.land(p.labelled(ctx), seen, output)
-	var missing *remote.MissingError
-	var corrupt *remote.CorruptError
-	if errors.As(err, &missing) || errors.As(err, &corrupt) {
+	if lost(err) {
 		err = &executor.Lost{Err: err}
 	}
 	return c, err
@@ -130,7 +129,8 @@ func (p *parcel) land(ctx context.Context, seen int64, output func([]byte)) (cac
 	if err := p.layOver(ctx); err != nil {
 		return cache.Captured{}, err
 	}
-	if err := p.takeLog(ctx, seen, output); err != nil {
+	damage, err := p.takeLog(ctx, seen, output)
+	if err != nil {
 		return cache.Captured{}, err
 	}
 	taken, err := workspace.Capture(ctx, p.inv.Dir, p.c.CAS, p.laid, executor.ToCapture(p.inv.Outputs), p.inv.Mask)
@@ -143,7 +143,7 @@ func (p *parcel) land(ctx context.Context, seen int64, output func([]byte)) (cac
 	}
 	c := cache.Captured{
 		Exit: int(p.result.GetExitCode()), Signal: n.signal, StoppedBy: n.stoppedBy, Duration: p.took(n), Outputs: taken.Outputs, Leftovers: taken.Leftovers,
-		LeftoversTruncated: taken.Truncated, Given: taken.Given, Log: log, Sandbox: n.sandbox, Enforced: n.enforced,
+		LeftoversTruncated: taken.Truncated, Given: taken.Given, Log: log, LogDamage: damage, Sandbox: n.sandbox, Enforced: n.enforced,
 		Problems: slices.Concat(n.problems, p.withSecrets(n.masked), taken.Problems),
 	}
 	if n.hasExit {
@@ -320,8 +320,9 @@ func addDirectory(out map[string]remote.File, at string, d *repb.Directory, dept
 }
 
 // takeLog writes the log of the result to its place. Servers put small ones into the result itself; both are read, since
-// standard error is empty but for what a worker says by itself.
-func (p *parcel) takeLog(ctx context.Context, seen int64, output func([]byte)) error {
+// standard error is empty but for what a worker says by itself. What is gone or damaged of it is said, in the log too, and is not
+// the end of an attempt: that is paid for, and what it left is there.
+func (p *parcel) takeLog(ctx context.Context, seen int64, output func([]byte)) (damage string, err error) {
 	var readers []io.Reader
 	for _, s := range []struct {
 		raw    []byte
@@ -333,12 +334,52 @@ func (p *parcel) takeLog(ctx context.Context, seen int64, output func([]byte)) e
 		case s.digest.GetSizeBytes() > 0:
 			d, err := remote.FromProto(s.digest)
 			if err != nil {
-				return err
+				readers = append(readers, failing{err})
+				continue
 			}
 			r := p.client.Open(ctx, d)
 			defer r.Close()
 			readers = append(readers, r)
 		}
 	}
-	return p.writeLog(io.MultiReader(readers...), seen, output)
+	return p.writeLog(&lossy{parts: readers}, seen, output)
+}
+
+// failing is a part of a log that nobody can ask for.
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, &remote.CorruptError{Detail: f.err.Error()} }
+
+// lossy yields what there is of the parts of a log, with a line in the place of what is lost.
+type lossy struct {
+	parts  []io.Reader
+	damage string // what is lost, in words
+}
+
+// Read implements io.Reader. Its errors are io.EOF and those after which the log may be had another time.
+func (l *lossy) Read(b []byte) (int, error) {
+	if len(l.parts) == 0 {
+		return 0, io.EOF
+	}
+	n, err := l.parts[0].Read(b)
+	switch {
+	case err == nil:
+		return n, nil
+	case lost(err):
+		l.damage = "damaged or gone at the remote: " + event.Plain(err.Error())
+		l.parts[0] = strings.NewReader("\nufbuild: the log of this attempt is " + l.damage + "\n")
+		return n, nil
+	case err == io.EOF:
+		l.parts = l.parts[1:]
+		return n, nil
+	}
+	return n, err
+}
+
+// lost reports whether an error says that bytes are gone for good.
+func lost(err error) bool {
+	var missing *remote.MissingError
+	var corrupt *remote.CorruptError
+	return errors.As(err, &missing) || errors.As(err, &corrupt)
 }
