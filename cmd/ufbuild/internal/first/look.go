@@ -100,15 +100,19 @@ func ends(path, with string) bool {
 }
 
 // Beyond reports whether something differed that is neither an output nor a directory that these are in, as far as anybody has looked.
-// It only reads what nobody has read yet.
+// It only reads texts of the campaign, which may have been touched and no more.
 func (l *Look) Beyond(read kept.Read) bool {
-	var others []int
+	var texts []int
 	for _, row := range l.differ {
-		if p := l.Kept.PathOf(row); p != "." && !begins(p, l.Kept.Out+"/") && !begins(l.Kept.Out, p+"/") {
-			others = append(others, row)
+		switch p := l.Kept.PathOf(row); {
+		case p == ".", begins(p, l.Kept.Out+"/"), begins(l.Kept.Out, p+"/"):
+		case ends(p, ".hcl"):
+			texts = append(texts, row)
+		default:
+			return true
 		}
 	}
-	return l.beyond || len(others) > 0 && len(l.Kept.Edited(l.Root, others, read)) > 0
+	return l.beyond || len(texts) > 0 && len(l.Kept.Edited(l.Root, texts, read)) > 0
 }
 
 // Outputs looks at the outputs, if nobody has yet. More than limit of them that differ are too many to be listed.
