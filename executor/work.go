@@ -141,7 +141,7 @@ func (w *WorkDir) takeRoom() error {
 	if w.room {
 		return nil
 	}
-	if err := effect.WriteFile(filepath.Join(w.dir, workRoom), make([]byte, workRoomSize), 0o600); err != nil {
+	if err := effect.TakeRoom(filepath.Join(w.dir, workRoom), workRoomSize, 0o600); err != nil {
 		return fmt.Errorf("make work directory: %w%s", err, roomHint(err))
 	}
 	w.room = true

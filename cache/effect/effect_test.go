@@ -226,3 +226,16 @@ func TestReadDir(t *testing.T) {
 	_, err = ReadDir(int(file.Fd()))
 	require.Error(t, err)
 }
+
+// TestTakeRoom wants room that is really taken: blocks, all zero, also over what was there.
+func TestTakeRoom(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "room")
+	require.NoError(t, os.WriteFile(at, []byte("before"), 0o600))
+	require.NoError(t, TakeRoom(at, 100_000, 0o600))
+	b, err := os.ReadFile(at)
+	require.NoError(t, err)
+	require.Equal(t, make([]byte, 100_000), b)
+	var st unix.Stat_t
+	require.NoError(t, unix.Stat(at, &st))
+	require.GreaterOrEqual(t, st.Blocks*512, int64(100_000))
+}

@@ -95,6 +95,38 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
 
+// TakeRoom makes a file of size bytes, all of them zero. Who writes over them later meets no full disk.
+func TakeRoom(path string, size int64, mode os.FileMode) error {
+	f, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.takeRoom(size), f.Close())
+}
+
+func (f *File) takeRoom(size int64) error {
+	if x := fault(OpWrite, f.Name()); x != nil {
+		if x.Half {
+			_ = f.File.Truncate(size / 2)
+		}
+		return f.fail("write", x.strike())
+	}
+	err := again(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
+	switch err {
+	case nil:
+		return nil
+	case unix.EOPNOTSUPP, unix.ENOSYS, unix.EINVAL: // a file system that does not know how
+	default:
+		return f.fail("write", err)
+	}
+	for zeros := make([]byte, 64<<10); size > 0; size -= int64(len(zeros)) {
+		if _, err := f.File.Write(zeros[:min(size, int64(len(zeros)))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Truncate is os.File.Truncate.
 func (f *File) Truncate(size int64) error {
 	if err := Before(OpTruncate, f.Name()); err != nil {

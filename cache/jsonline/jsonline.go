@@ -49,12 +49,19 @@ func (l *Line) begin(name string, brace byte) {
 
 // name separates a value from the one before it, and names it unless it is an element.
 func (l *Line) name(name string) {
-	if n := len(l.b); n > l.from && l.b[n-1] != '{' && l.b[n-1] != '[' {
+	if n := len(l.b); n > l.from && l.b[n-1] != '{' && l.b[n-1] != '[' && l.b[n-1] != ':' {
 		l.b = append(l.b, ',')
 	}
 	if name != "" {
 		l.b = append(append(append(l.b, '"'), name...), '"', ':')
 	}
+}
+
+// Key writes a name that need not be plain. The value that it names comes next, and has no name itself.
+func (l *Line) Key(name string) {
+	l.name("")
+	l.quote(name)
+	l.b = append(l.b, ':')
 }
 
 // String writes a text.

@@ -59,7 +59,7 @@ var rooms = []room{
 	{"executor/sandbox", nil}, // runs before the program starts: next to nothing
 	{"executor/source", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/stamp"}},
 	{"executor/watchdog", nil}, // runs before the program starts: next to nothing
-	{"executor/workspace", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
+	{"executor/workspace", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "executor/source"}},
 
 	{"cmd/ufbuild", []string{"..."}},
 	{"cmd/ufbuild/internal/editor", []string{"lang", "lang/lsp"}},

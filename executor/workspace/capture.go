@@ -30,8 +30,7 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	}
 	c := newCapture(ctx, h, cas, laid, mask)
 	defer unix.Close(c.fd)
-	c.scan = scanner{dir: c.fd, closed: laid.closed, enter: func(string) bool { return true }}
-	if err := c.scan.scan(); err != nil {
+	if err := c.scanAll(); err != nil {
 		return Captured{}, err
 	}
 	laid.left = c.scan.size()
@@ -49,6 +48,20 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 		return Captured{}, fmt.Errorf("capture %s: it cannot be read", unread[0])
 	}
 	return c.result(), nil
+}
+
+// scanAll lists the workspace, or goes by what was seen when its end was noted: nothing of the task lives since, and what writes
+// there all the same is met when a file is read, or came too late. Another try looks again.
+func (c *capture) scanAll() error {
+	seen := c.laid.seen
+	c.laid.seen = nil
+	if seen != nil && seen.of == inodeOf(c.fd) {
+		c.scan = *seen
+		c.scan.dir = c.fd
+		return nil
+	}
+	c.scan = scanner{dir: c.fd, closed: c.laid.closed, enter: func(string) bool { return true }}
+	return c.scan.scan()
 }
 
 // maxProblems is how many problems are told: they are part of a record, which has its bounds, and a tree may hold a link that leaves
@@ -446,6 +459,9 @@ func (c *capture) entry(output string, f *found) (cache.Entry, bool, error) {
 			return e, known, err
 		}
 		fd, err := c.open(f.path, unix.RESOLVE_NO_SYMLINKS)
+		if errors.Is(err, unix.ENOENT) {
+			return e, false, nil // removed since it was seen
+		}
 		if err != nil {
 			return e, false, c.cannotOpen(output, f.path, err)
 		}

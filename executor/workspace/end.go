@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -55,7 +56,7 @@ type End struct {
 type Note struct {
 	attempt string
 	laid    *Laid
-	given   given
+	outputs []Output
 }
 
 // given is what a capture has to know that is not in the workspace.
@@ -66,31 +67,30 @@ type given struct {
 
 // NewNote prepares the note beside the workspace of attempt. Nothing is written yet.
 func NewNote(attempt string, laid *Laid, outputs []Output) *Note {
-	return &Note{attempt: attempt, laid: laid, given: given{Outputs: outputs, Laid: laid.text()}}
+	return &Note{attempt: attempt, laid: laid, outputs: outputs}
 }
 
 // Reserve writes what is known before the program starts, and takes the room for how it ends: a full disk cannot
 // keep us from noting that.
 func (n *Note) Reserve() error {
-	text, err := json.Marshal(n.given)
-	if err != nil {
-		panic("BUG: a note does not encode: " + err.Error())
+	if err := effect.WriteFile(filepath.Join(n.attempt, givenFile), appendGiven(nil, n.outputs, n.laid), 0o600); err != nil {
+		return wrap("make workspace", givenFile, unwrap(err))
 	}
-	for _, f := range []File{{Path: givenFile, Bytes: text}, {Path: endFile, Bytes: make([]byte, endRoom)}} {
-		if err := effect.WriteFile(filepath.Join(n.attempt, f.Path), f.Bytes, 0o600); err != nil {
-			return wrap("make workspace", f.Path, unwrap(err))
-		}
+	if err := effect.TakeRoom(filepath.Join(n.attempt, endFile), endRoom, 0o600); err != nil {
+		return wrap("make workspace", endFile, unwrap(err))
 	}
 	return nil
 }
 
 // Write notes the end and seals the workspace as it is now. durable makes everything in it durable first, so that the
-// note holds when the machine stops as well; that may take long on a busy disk.
+// note holds when the machine stops as well; that may take long on a busy disk. The next Capture of what was laid goes by what Write
+// saw there.
 func (n *Note) Write(e End, durable bool) error {
-	seal, err := sealOf(n.attempt, n.given.Outputs, n.laid.closed)
+	seal, seen, err := sealOf(n.attempt, n.outputs, n.laid.closed)
 	if err != nil {
 		return err
 	}
+	n.laid.seen = seen
 	if durable {
 		if err := n.sync(); err != nil {
 			return err
@@ -170,10 +170,11 @@ func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (
 	}
 	laid := g.Laid.laid()
 	laid.closed = pathsOf(e.Closed)
-	seal, err := sealOf(attempt, g.Outputs, laid.closed)
+	seal, seen, err := sealOf(attempt, g.Outputs, laid.closed)
 	if err != nil {
 		return Captured{}, e, false, err
 	}
+	laid.seen = seen
 	if seal != e.Seal {
 		return Captured{}, e, false, ErrWritten
 	}
@@ -190,39 +191,48 @@ func readGiven(attempt string) (given, bool) {
 	return g, err == nil && json.Unmarshal(b, &g) == nil
 }
 
-// sealOf digests what stat says of a workspace. Of directories only their names and modes count: what is in them
+// sealOf digests what stat says of a workspace, and returns what it saw. Of directories only their names and modes count: what is in them
 // speaks for itself, and looking into one that its maker closed changes its times. Nor does it count when a closed file
 // was last changed: reading it does that.
-func sealOf(attempt string, outputs []Output, opened closed) (digest.Digest, error) {
+func sealOf(attempt string, outputs []Output, opened closed) (digest.Digest, *scanner, error) {
 	h, err := openWorkspace(attempt)
 	if err != nil {
-		return digest.Digest{}, wrap("read workspace", Dir, unwrap(err))
+		return digest.Digest{}, nil, wrap("read workspace", Dir, unwrap(err))
 	}
 	defer unix.Close(h)
 	s := scanner{dir: h, closed: opened, enter: func(string) bool { return true }}
 	if err := s.scan(); err != nil {
-		return digest.Digest{}, err
+		return digest.Digest{}, nil, err
+	}
+	text := make([]byte, 0, 128*len(s.found))
+	for i := range s.found {
+		text = s.found[i].appendSeal(text)
 	}
 	for _, o := range outputs { // those that a scan leaves out
 		f := found{path: o.Path}
-		if o.Path != "" && unix.Fstatat(s.dir, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		if o.Path != "" && unix.Fstatat(h, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 			opened.meet(&f)
-			s.found = append(s.found, f)
+			text = f.appendSeal(text)
 		}
 	}
-	var text bytes.Buffer
-	for i := range s.found {
-		f := &s.found[i]
-		st := stampFrom(&f.st)
-		switch {
-		case f.kind() == unix.S_IFDIR:
-			st = stamp{mode: st.mode}
-		case f.kind() == unix.S_IFREG && f.mode()&readsFile == 0:
-			st.ctime = 0
-		}
-		fmt.Fprintf(&text, "%q %d %d %d %d %o\n", f.path, st.ino, st.size, st.mtime, st.ctime, st.mode)
+	return digest.Of(text), &s, nil
+}
+
+// appendSeal appends the line of a path to what a seal is the digest of. Seals outlive an upgrade.
+func (f *found) appendSeal(b []byte) []byte {
+	st := stampFrom(&f.st)
+	switch {
+	case f.kind() == unix.S_IFDIR:
+		st = stamp{mode: st.mode}
+	case f.kind() == unix.S_IFREG && f.mode()&readsFile == 0:
+		st.ctime = 0
 	}
-	return digest.Of(text.Bytes()), nil
+	b = append(strconv.AppendQuote(b, f.path), ' ')
+	b = append(strconv.AppendUint(b, st.ino, 10), ' ')
+	for _, n := range []int64{st.size, st.mtime, st.ctime} {
+		b = append(strconv.AppendInt(b, n, 10), ' ')
+	}
+	return append(strconv.AppendUint(b, uint64(st.mode), 8), '\n')
 }
 
 // bootID is the kernel's name for the time since it started.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -122,6 +123,28 @@ func TestFinishDurable(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, want, got)
+}
+
+// TestCaptureGoesByTheEnd wants the workspace looked at once when a noted end is captured: what came after it came too late, and what was
+// written since is taken as it is now, never by what was seen. A second capture looks anew.
+func TestCaptureGoesByTheEnd(t *testing.T) {
+	store := mem.New(t.TempDir())
+	dir, note, _ := ended(t, store)
+	for i := range 2 * manyEntries {
+		write(t, filepath.Join(dir, Dir, fmt.Sprintf("f%03d", i)), "x")
+	}
+	require.NoError(t, note.Write(End{}, false))
+	write(t, filepath.Join(dir, Dir, "late"), "late")
+	write(t, filepath.Join(dir, Dir, "f001"), "y")
+	require.NoError(t, os.Remove(filepath.Join(dir, Dir, "f002")))
+	for _, want := range []int{2*manyEntries - 1 + 2, 2*manyEntries - 1 + 3} {
+		c, err := Capture(context.Background(), dir, store, note.laid, note.outputs, nil)
+		require.NoError(t, err)
+		tree := readTree(t, store, c.Outputs[0].Digest)
+		require.Len(t, tree.Entries, want)
+		require.Empty(t, c.Problems)
+		require.Equal(t, digest.Of([]byte("y")), tree.Entries[2].Digest, tree.Entries[2].Path)
+	}
 }
 
 // TestFinishMasks leaves a workspace alone that may hold secrets which the caller does not know.

@@ -1,14 +1,17 @@
 package workspace
 
 import (
+	"encoding/json"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/jsonline"
 )
 
-// laidText is a Laid for another process.
+// laidText is a Laid for another process. Of sources it has those alone that their files do not tell of: earlier versions spelled all.
 type laidText struct {
 	Files     map[pathText]laidFileText `json:"files"`
 	End       int64                     `json:"end"`
@@ -41,11 +44,13 @@ type entryText struct {
 type pathText struct{ path string }
 
 // MarshalText implements encoding.TextMarshaler.
-func (p pathText) MarshalText() ([]byte, error) {
+func (p pathText) MarshalText() ([]byte, error) { return []byte(p.spelled()), nil }
+
+func (p pathText) spelled() string {
 	if s := p.path; !utf8.ValidString(s) || s != "" && s[0] == '"' {
-		return strconv.AppendQuoteToASCII(nil, s), nil
+		return strconv.QuoteToASCII(s)
 	}
-	return []byte(p.path), nil
+	return p.path
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -78,14 +83,6 @@ func pathsOf[V any](m map[pathText]V) map[string]V {
 	return out
 }
 
-func entriesText(m map[string]cache.Entry) map[pathText]entryText {
-	out := make(map[pathText]entryText, len(m))
-	for p, e := range m {
-		out[pathText{p}] = entryText{e.Kind, e.Mode, e.Digest, pathText{e.Target}}
-	}
-	return out
-}
-
 func entriesOf(m map[pathText]entryText) map[string]cache.Entry {
 	out := make(map[string]cache.Entry, len(m))
 	for p, e := range m {
@@ -94,15 +91,66 @@ func entriesOf(m map[pathText]entryText) map[string]cache.Entry {
 	return out
 }
 
-func (l *Laid) text() laidText {
-	t := laidText{
-		Files: make(map[pathText]laidFileText, len(l.files)), End: l.end, Inherits: l.inherits,
-		Inherited: entriesText(l.inherited), Sources: entriesText(l.sources), Root: pathText{l.root},
+// appendGiven appends a given in JSON, by hand: a large workspace has several fields for each of thousands of files.
+func appendGiven(b []byte, outputs []Output, l *Laid) []byte {
+	list, err := json.Marshal(outputs)
+	if err != nil {
+		panic("BUG: outputs do not encode: " + err.Error())
 	}
+	b = slices.Grow(b, 256*len(l.files))
+	line := jsonline.Behind(append(append(append(b, `{"outputs":`...), list...), `,"laid":`...))
+	line.Open("")
+	line.Open("files")
 	for p, f := range l.files {
-		t.Files[pathText{p}] = laidFileText{f.stamp.ino, f.stamp.size, f.stamp.mtime, f.stamp.ctime, f.stamp.mode, f.digest, f.source}
+		line.Key(pathText{p}.spelled())
+		line.Open("")
+		line.UintIf("i", f.stamp.ino)
+		line.IntIf("s", f.stamp.size)
+		line.IntIf("m", f.stamp.mtime)
+		line.IntIf("c", f.stamp.ctime)
+		line.UintIf("p", uint64(f.stamp.mode))
+		jsonline.TextIf(&line, "d", f.digest)
+		line.TrueIf("r", f.source)
+		line.Close()
 	}
-	return t
+	line.Close()
+	line.Int("end", l.end)
+	line.TrueIf("inherits", l.inherits)
+	spellEntries(&line, "inherited", l.inherited, func(*cache.Entry) bool { return true })
+	spellEntries(&line, "sources", l.sources, func(e *cache.Entry) bool {
+		f, ok := l.files[e.Path]
+		return !ok || !f.source || f.digest.IsZero() || *e != f.entry(e.Path)
+	})
+	line.StringIf("root", pathText{l.root}.spelled())
+	line.Close()
+	b, ok := line.Bytes()
+	if !ok {
+		panic("BUG: what was laid does not encode")
+	}
+	return append(b, '}')
+}
+
+// spellEntries spells entries by their paths, as many as have to be.
+func spellEntries(line *jsonline.Line, name string, entries map[string]cache.Entry, must func(*cache.Entry) bool) {
+	line.Open(name)
+	for p, e := range entries {
+		if !must(&e) {
+			continue
+		}
+		line.Key(pathText{p}.spelled())
+		line.Open("")
+		line.String("Kind", string(e.Kind))
+		line.UintIf("Mode", uint64(e.Mode))
+		jsonline.TextIf(line, "Digest", e.Digest)
+		line.StringIf("Target", pathText{e.Target}.spelled())
+		line.Close()
+	}
+	line.Close()
+}
+
+// entry is what is said of a source that is spelled among the files alone.
+func (f *laidFile) entry(p string) cache.Entry {
+	return cache.Entry{Path: p, Kind: cache.File, Mode: f.stamp.mode & 0o777, Digest: f.digest}
 }
 
 func (t *laidText) laid() *Laid {
@@ -110,8 +158,15 @@ func (t *laidText) laid() *Laid {
 		files: make(map[string]laidFile, len(t.Files)), end: t.End, inherits: t.Inherits,
 		inherited: entriesOf(t.Inherited), sources: entriesOf(t.Sources), root: t.Root.path,
 	}
-	for p, f := range t.Files {
-		l.files[p.path] = laidFile{stamp{f.Ino, f.Size, f.Mtime, f.Ctime, f.Mode}, f.Digest, f.Source}
+	for p, t := range t.Files {
+		f := laidFile{stamp{t.Ino, t.Size, t.Mtime, t.Ctime, t.Mode}, t.Digest, t.Source}
+		l.files[p.path] = f
+		if !f.source || f.digest.IsZero() {
+			continue
+		}
+		if _, spelled := l.sources[p.path]; !spelled && l.inherited[p.path].Path == "" {
+			l.sources[p.path] = f.entry(p.path)
+		}
 	}
 	return l
 }

@@ -25,6 +25,7 @@ type Laid struct {
 	sources   map[string]cache.Entry // by path, but for those at inherited paths
 	root      string                 // that the sources were copied from
 	closed    closed                 // what was opened since to be read
+	seen      *scanner               // what was there when the end was noted, until it is captured; else nil
 
 	// Of what may become a spare:
 	spare bool

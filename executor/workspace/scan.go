@@ -3,13 +3,13 @@ package workspace
 import (
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/executor/source"
 )
 
 // found is one path met below a directory.
@@ -25,6 +25,7 @@ func (f *found) mode() uint32 { return f.st.Mode & 0o777 }
 // scanner lists what is below a directory, once.
 type scanner struct {
 	dir     int                    // just opened: it is read itself
+	of      uint64                 // its inode, once it is scanned
 	enter   func(path string) bool // whether to look into a directory
 	closed  closed                 // the directory is ours: open what its maker closed, and note it here; nil where it is not
 	found   []found
@@ -34,11 +35,21 @@ type scanner struct {
 
 // scan lists everything below dir for which enter is true, sorted by path.
 func (s *scanner) scan() error {
+	s.of = inodeOf(s.dir)
 	if _, err := s.in("", opensDir); err != nil {
 		return err
 	}
 	slices.SortFunc(s.found, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	return nil
+}
+
+// inodeOf is the number of what is open; 0 when it cannot be had.
+func inodeOf(fd int) uint64 {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return 0
+	}
+	return st.Ino
 }
 
 // regular returns what the scan saw at a path that is a regular file, else nil.
@@ -82,12 +93,19 @@ func (s *scanner) in(dir string, mode uint32) (empty bool, err error) {
 	if err != nil {
 		return false, wrap("read directory", name(dir), err)
 	}
-	for _, e := range entries {
-		err := s.one(fd, path.Join(dir, e.Name), e.Name)
+	slices.SortFunc(entries, func(a, b effect.DirEntry) int { return strings.Compare(a.Name, b.Name) })
+	looks := lookAt(fd, entries)
+	s.found = slices.Grow(s.found, len(entries))
+	prefix := ""
+	if dir != "" {
+		prefix = dir + "/"
+	}
+	for i, e := range entries {
+		err := s.one(fd, prefix+e.Name, e.Name, looks.of(i))
 		if errors.Is(err, unix.EACCES) && s.closed != nil { // it may be listed and not searched
 			err = s.closed.unlock(dir, mode, func(mode uint32) error { return effect.Fchmod(fd, mode, name(dir)) })
 			if err == nil {
-				err = s.one(fd, path.Join(dir, e.Name), e.Name)
+				err = s.one(fd, prefix+e.Name, e.Name, nil)
 			}
 		}
 		if errors.Is(err, unix.EACCES) && dir != "" {
@@ -108,13 +126,43 @@ func name(dir string) string {
 	return dir
 }
 
-// one looks at one directory entry.
-func (s *scanner) one(dir int, p, base string) error {
+// looks are at the entries of a directory, on all processors; nil where they are few. One that failed is made once more by who needs it.
+type looks []struct {
+	st unix.Stat_t
+	ok bool
+}
+
+// manyEntries is how many are looked at on all processors.
+const manyEntries = 64
+
+func lookAt(dir int, entries []effect.DirEntry) looks {
+	if len(entries) < manyEntries {
+		return nil
+	}
+	out := make(looks, len(entries))
+	_ = source.Each(len(entries), func(i int) error {
+		out[i].ok = unix.Fstatat(dir, entries[i].Name, &out[i].st, unix.AT_SYMLINK_NOFOLLOW) == nil
+		return nil
+	})
+	return out
+}
+
+func (l looks) of(i int) *unix.Stat_t {
+	if l == nil || !l[i].ok {
+		return nil
+	}
+	return &l[i].st
+}
+
+// one takes in one directory entry, and looks at it where nobody did.
+func (s *scanner) one(dir int, p, base string, looked *unix.Stat_t) error {
 	if base == ".git" || p == Reserved {
 		return nil
 	}
 	f := found{path: p}
-	if err := unix.Fstatat(dir, base, &f.st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if looked != nil {
+		f.st = *looked
+	} else if err := unix.Fstatat(dir, base, &f.st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		if errors.Is(err, unix.ENOENT) {
 			return nil
 		}
@@ -123,17 +171,18 @@ func (s *scanner) one(dir int, p, base string) error {
 	if s.closed != nil {
 		s.closed.meet(&f)
 	}
-	if f.kind() == unix.S_IFDIR {
-		if !s.enter(p) {
-			return nil
-		}
-		var err error
-		if f.empty, err = s.in(p, f.mode()); err != nil {
-			return err
-		}
+	isDir := f.kind() == unix.S_IFDIR
+	if isDir && !s.enter(p) {
+		return nil
 	}
+	at := len(s.found)
 	s.found = append(s.found, f)
-	return nil
+	if !isDir {
+		return nil
+	}
+	empty, err := s.in(p, f.mode())
+	s.found[at].empty = empty
+	return err
 }
 
 // open opens a directory, which has mode, never through a link. The first is open.
