@@ -12,6 +12,7 @@ import (
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/ui"
 	"github.com/ufbuild/ufbuild/cmd/ufbuild/internal/web"
+	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/ledger"
 )
 
@@ -20,12 +21,14 @@ var costBy = map[string]func(ledger.Entry) string{
 	"task":    ledger.Task,
 	"profile": ledger.Profile,
 	"pool":    func(e ledger.Entry) string { return e.Pool },
-	"build":   ledger.Build,
+	byBuild:   ledger.Build,
 	"day":     func(e ledger.Entry) string { return e.Time.Local().Format("2006-01-02") },
 }
 
-// byGroup is the one word of --by that costBy does not have: it needs the campaign.
-const byGroup = "group"
+const (
+	byGroup = "group" // the one word of --by that costBy does not have: it needs the campaign
+	byBuild = "build"
+)
 
 func (s *session) costBy(by string) func(ledger.Entry) string {
 	if by == byGroup {
@@ -35,8 +38,9 @@ func (s *session) costBy(by string) func(ledger.Entry) string {
 }
 
 // costNames are the rows of a sum: what the campaign declares as it declares it, then the others, such as tasks
-// that are gone and builds, by name.
-func (s *session) costNames(by string, sums map[string]ledger.Sum) []string {
+// that are gone, by name. Builds come as they were begun, behind those of which a lost journal does not tell any more:
+// names of one second are in no order.
+func (s *session) costNames(by string, sums map[string]ledger.Sum, builds []journal.Build) []string {
 	var names []string
 	rest := maps.Clone(sums)
 	take := func(name string) {
@@ -58,6 +62,11 @@ func (s *session) costNames(by string, sums map[string]ledger.Sum) []string {
 		for _, p := range s.campaign.Profiles {
 			take(p.Name)
 		}
+	case byBuild:
+		for _, b := range builds {
+			take(b.ID)
+		}
+		return append(slices.Sorted(maps.Keys(rest)), names...)
 	}
 	return append(names, slices.Sorted(maps.Keys(rest))...)
 }
@@ -120,7 +129,11 @@ func (a *app) runCost(by string) error {
 	if r.Budgets, err = s.budgets(nil); err != nil {
 		return err
 	}
-	for _, name := range s.costNames(by, sums) {
+	builds, err := s.view.Builds()
+	if err != nil {
+		return err
+	}
+	for _, name := range s.costNames(by, sums, builds) {
 		r.Rows = append(r.Rows, rowOf(name, sums[name]))
 	}
 	if a.json {

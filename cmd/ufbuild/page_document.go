@@ -257,7 +257,7 @@ func (s *session) costTables(entries []ledger.Entry) web.CostTables {
 	}
 	rows := func(by string) (out []web.CostRow) {
 		sums := ledger.By(entries, costBy[by])
-		for _, name := range s.costNames(by, sums) {
+		for _, name := range s.costNames(by, sums, nil) {
 			out = append(out, rowOf(name, sums[name]))
 		}
 		return out
