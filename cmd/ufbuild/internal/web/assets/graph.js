@@ -4,7 +4,8 @@ const readable = 0.85; // the smallest scale at which names are read with ease
 
 const graphView = {
   by: "", // "tasks" or "nodes"
-  at: { x: 0, y: 0, k: 1 }, moved: false, hover: -1, // moved: by the reader, so that a new size leaves it
+  at: { x: 0, y: 0, k: 1 }, hover: -1,
+  moved: false, whole: false, // by the reader, so that a new size leaves it; who asked for all of it has all of it in the new size, too
 
   mount(main) {
     const d = app.doc;
@@ -21,7 +22,7 @@ const graphView = {
     const by = (name, words) => button(words, () => { this.by = name; this.fit(); app.render(); }, { "aria-pressed": String(this.by === name), "data-keep": "by" + name });
     stage.append(this.tip, this.legend(), el("div", { class: "corner", role: "group", "aria-label": "Graph" },
       d.drawings.tasks.boxes.length !== d.drawings.nodes.boxes.length && [by("tasks", "Tasks"), by("nodes", "Instances")],
-      button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }), button("Fit", () => { this.fitAll(); this.draw(); })));
+      button("−", () => this.zoom(1 / 1.3), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.3), { "aria-label": "Zoom in" }), button("Fit", () => { this.showAll(); this.draw(); })));
     main.append(el("div", { class: "view fill" }, stage));
     this.listen();
   },
@@ -48,7 +49,7 @@ const graphView = {
       if (step) { this.moving(); this.at.x += step[0]; this.at.y += step[1]; }
       else if (e.key === "+" || e.key === "=") this.zoom(1.3);
       else if (e.key === "-") this.zoom(1 / 1.3);
-      else if (e.key === "0") this.fitAll();
+      else if (e.key === "0") this.showAll();
       else return;
       e.preventDefault(); this.draw();
     });
@@ -61,7 +62,7 @@ const graphView = {
   fit() {
     this.fitAll();
     const d = this.drawing(), { w, h } = this.size || {}, k = readable;
-    if (!w || !d || this.at.k >= k || d.width * k > 5 * w || d.height * k > 3 * h) return;
+    if (!w || !d || this.whole || this.at.k >= k || d.width * k > 5 * w || d.height * k > 3 * h) return;
     const b = app.sel < 0 ? null : d.boxes[this.boxOf(app.sel)], off = (size, room, middle) => size <= room ? (room - size) / 2 : Math.min(10, Math.max(room - size - 10, room / 2 - middle));
     this.at = { k, x: off(d.width * k, w, b ? (b.x + b.w / 2) * k : 0), y: off(d.height * k, h - 50, b ? (b.y + b.h / 2) * k : 0) };
   },
@@ -74,6 +75,8 @@ const graphView = {
     this.moved = false; this.shot = null;
   },
 
+  showAll() { this.whole = true; this.fitAll(); },
+
   zoom(by, x = this.size.w / 2, y = this.size.h / 2) {
     const k = Math.min(3, Math.max(0.02, this.at.k * by)), r = k / this.at.k;
     this.moving();
@@ -84,7 +87,7 @@ const graphView = {
   // moving keeps a picture of a large graph while the reader moves: frames show it moved and scaled, and the graph
   // itself again once it rests or the picture is too far off.
   moving() {
-    this.moved = true;
+    this.moved = true; this.whole = false;
     if (this.drawing().lines.length < 1500) return;
     const far = this.shot && (Math.abs(Math.log(this.at.k / this.shot.at.k)) > 0.7 || Math.abs(this.at.x - this.shot.at.x) > this.size.w || Math.abs(this.at.y - this.shot.at.y) > this.size.h);
     if (far) { this.shot = null; this.paint(); }
@@ -139,7 +142,7 @@ const graphView = {
     const x0 = Math.min(...boxes.map((b) => b.x)), y0 = Math.min(...boxes.map((b) => b.y)), x1 = Math.max(...boxes.map((b) => b.x + b.w)), y1 = Math.max(...boxes.map((b) => b.y + b.h));
     const k = Math.min(this.size.w / (x1 - x0 + 160), (this.size.h - 60) / (y1 - y0 + 160), 1.3);
     this.at = { k, x: this.size.w / 2 - k * (x0 + x1) / 2, y: (this.size.h - 50) / 2 - k * (y0 + y1) / 2 };
-    this.moved = true; this.shot = null;
+    this.moved = true; this.whole = false; this.shot = null;
   },
 
   // reach finds what the chosen box needs and who needs it.

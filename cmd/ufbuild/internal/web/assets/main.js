@@ -21,12 +21,11 @@ app.render = () => {
 };
 app.refresh = later(() => {
   const v = views[app.view], scroll = v.grid && v.grid.scroll, mainScroll = $("main").scrollTop;
-  const open = document.activeElement && $("bar").contains(document.activeElement);
   const stays = v.canvas && !app.reshaped && (app.view === "graph" || v.renew()); // a canvas that is dragged stays in the page
   app.reshaped = false;
-  if (stays) { renderHeader(); renderTabs(); if (!open) renderFilters(); return app.redraw(); }
+  if (stays) { renderHeader(); renderTabs(); renderFilters(); return app.redraw(); }
   const held = document.activeElement && document.activeElement.dataset.at;
-  if (open) { renderHeader(); renderView(); } else app.render();
+  app.render();
   if (v.grid && scroll) v.grid.scroll = scroll;
   $("main").scrollTop = mainScroll;
   if (held && v.grid) { v.grid.repaint(); const again = document.querySelector(`.row[data-at="${held}"]`); if (again) again.focus({ preventScroll: true }); }
@@ -56,15 +55,19 @@ function renderHeader() {
   document.title = `${d.campaign} · ufbuild`;
 }
 
+// renderTabs leaves the buttons in the page: one of them may be pressed just now.
 function renderTabs() {
   const d = app.doc, attempts = d.nodes.reduce((s, n) => s + n.attempts.length, 0);
   const counts = { tasks: tasksOf(d).size, findings: (d.findings || []).length };
-  const shown = d.kind === "graph" ? ["graph", "tasks"] : Object.keys(views);
-  const held = document.activeElement && $("tabs").contains(document.activeElement);
-  $("tabs").onkeydown = tabKeys;
-  $("tabs").replaceChildren(...shown.map((v) => button([viewNames[v], counts[v] ? el("span", { class: "count" }, number(counts[v])) : ""], () => show(v),
-    { role: "tab", id: "tab-" + v, "aria-selected": String(v === app.view), "aria-controls": "main", tabindex: v === app.view ? "0" : "-1", title: v === "timeline" ? count(attempts, "attempt") : null })));
-  if (held) $("tab-" + app.view).focus();
+  const shown = d.kind === "graph" ? ["graph", "tasks"] : Object.keys(views), tabs = $("tabs");
+  tabs.onkeydown = tabKeys;
+  if (tabs.children.length !== shown.length) tabs.replaceChildren(...shown.map((v) => button("", () => show(v), { role: "tab", id: "tab-" + v, "aria-controls": "main" })));
+  for (const v of shown) {
+    const tab = $("tab-" + v), n = String(counts[v] || 0);
+    if (tab.dataset.n !== n) { tab.dataset.n = n; tab.replaceChildren(viewNames[v], counts[v] ? el("span", { class: "count" }, number(counts[v])) : ""); }
+    tab.setAttribute("aria-selected", String(v === app.view)); tab.tabIndex = v === app.view ? 0 : -1;
+    if (v === "timeline") tab.title = count(attempts, "attempt");
+  }
 }
 
 // tabKeys moves along a list of tabs.
@@ -77,22 +80,40 @@ function tabKeys(e) {
 
 function show(view) { app.view = view; app.render(); saveHash(); }
 
+const typed = later(() => setFilter({}));
+
+// isOpen reports whether a person chooses from a list just now; a browser that does not tell may have it open.
+function isOpen(list) {
+  if (list !== document.activeElement) return false;
+  try { return list.matches(":open"); } catch { return true; }
+}
+
+// renderFilters takes nothing from who types or chooses.
 function renderFilters() {
   const d = app.doc, f = app.filter;
   const fill = (id, first, options, value, on) => {
     const s = $(id);
+    s.classList.toggle("set", !!value && id !== "build"); s.onchange = () => on(s.value);
+    s.onblur = isOpen(s) ? renderFilters : null;
+    if (s.onblur) return;
     s.replaceChildren(el("option", { value: "" }, first), ...options.map(([v, words]) => el("option", { value: v }, words)));
-    s.value = value; s.hidden = options.length === 0; s.classList.toggle("set", !!value && id !== "build"); s.onchange = () => on(s.value);
+    s.value = value; s.hidden = options.length === 0;
   };
   fill("group", "All groups", (d.groups || []).map((g) => [g.name, g.label || g.name]), f.group, (group) => setFilter({ group }));
   const profiles = [...new Set(d.nodes.map((n) => n.profile || "command"))].sort();
   fill("profile", "All profiles", d.kind === "graph" || profiles.length < 2 ? [] : profiles.map((p) => [p, p]), f.profile, (profile) => setFilter({ profile }));
-  const builds = [...(d.builds || [])].reverse();
-  fill("build", "All builds", builds.map((b) => [b.id, `${when(b.started)} ${b.who}` + (b.id === d.build ? " ·" : "")]), f.build === "*" ? "" : f.build, (build) => setFilter({ build: build || "*" }));
+  fill("build", "All builds", buildsByName(d), f.build === "*" ? "" : f.build, (build) => setFilter({ build: build || "*" }));
   const q = $("search");
   if (q.value !== f.q) q.value = f.q;
-  q.oninput = later(() => setFilter({ q: q.value }));
+  q.oninput = () => { f.q = q.value; typed(); };
   $("clear").hidden = !app.filtered; $("clear").onclick = clearFilter;
+}
+
+// buildsByName lists builds, newest first. What sets those of one second apart is their id.
+function buildsByName(d) {
+  const builds = [...(d.builds || [])].reverse(), name = (b) => `${when(b.started)} ${b.who}`, alike = new Map();
+  for (const b of builds) alike.set(name(b), (alike.get(name(b)) || 0) + 1);
+  return builds.map((b) => [b.id, name(b) + (alike.get(name(b)) > 1 ? " " + b.id.split("-").pop() : "") + (b.id === d.build ? " ·" : "")]);
 }
 
 function setFilter(change) {
