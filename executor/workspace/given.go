@@ -18,20 +18,21 @@ func (c *capture) compare(tree *cache.Tree, globs []string) {
 	kept := make(map[string]bool, len(tree.Entries))
 	for _, e := range tree.Entries {
 		kept[e.Path] = true
-		was, ok := c.laid.inherited[e.Path]
-		if !ok {
-			was = c.laid.sources[e.Path]
+		was := c.laid.inherited.at(e.Path)
+		inherited := was != nil
+		if !inherited {
+			was = c.laid.sources.at(e.Path)
 		}
-		if was != e {
+		if was == nil || *was != e {
 			tree.Changed = append(tree.Changed, e.Path)
-			if !ok && was.Path != "" {
-				c.lost = append(c.lost, was)
+			if !inherited && was != nil {
+				c.lost = append(c.lost, *was)
 			}
 		}
 	}
-	for p, e := range c.laid.inherited {
-		if !kept[p] && e.Kind != cache.Dir && matches(globs, p) {
-			tree.Deleted = append(tree.Deleted, p)
+	for _, e := range c.laid.inherited {
+		if !kept[e.Path] && e.Kind != cache.Dir && matches(globs, e.Path) {
+			tree.Deleted = append(tree.Deleted, e.Path)
 		}
 	}
 	for _, e := range sources {
@@ -45,8 +46,8 @@ func (c *capture) compare(tree *cache.Tree, globs []string) {
 // matched are the sources that one of globs matches.
 func (c *capture) matched(globs []string) []cache.Entry {
 	var out []cache.Entry
-	for p, e := range c.laid.sources {
-		if matches(globs, p) {
+	for _, e := range c.laid.sources {
+		if matches(globs, e.Path) {
 			out = append(out, e)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ufbuild/ufbuild/cache"
@@ -83,12 +84,12 @@ func pathsOf[V any](m map[pathText]V) map[string]V {
 	return out
 }
 
-func entriesOf(m map[pathText]entryText) map[string]cache.Entry {
-	out := make(map[string]cache.Entry, len(m))
+func entriesOf(m map[pathText]entryText) entries {
+	out := make(entries, 0, len(m))
 	for p, e := range m {
-		out[p.path] = cache.Entry{Path: p.path, Kind: e.Kind, Mode: e.Mode, Digest: e.Digest, Target: e.Target.path}
+		out = append(out, cache.Entry{Path: p.path, Kind: e.Kind, Mode: e.Mode, Digest: e.Digest, Target: e.Target.path})
 	}
-	return out
+	return out.sorted()
 }
 
 // appendGiven appends a given in JSON, by hand: a large workspace has several fields for each of thousands of files.
@@ -101,8 +102,8 @@ func appendGiven(b []byte, outputs []Output, l *Laid) []byte {
 	line := jsonline.Behind(append(append(append(b, `{"outputs":`...), list...), `,"laid":`...))
 	line.Open("")
 	line.Open("files")
-	for p, f := range l.files {
-		line.Key(pathText{p}.spelled())
+	for _, f := range l.files {
+		line.Key(pathText{f.path}.spelled())
 		line.Open("")
 		line.UintIf("i", f.stamp.ino)
 		line.IntIf("s", f.stamp.size)
@@ -118,8 +119,8 @@ func appendGiven(b []byte, outputs []Output, l *Laid) []byte {
 	line.TrueIf("inherits", l.inherits)
 	spellEntries(&line, "inherited", l.inherited, func(*cache.Entry) bool { return true })
 	spellEntries(&line, "sources", l.sources, func(e *cache.Entry) bool {
-		f, ok := l.files[e.Path]
-		return !ok || !f.source || f.digest.IsZero() || *e != f.entry(e.Path)
+		f := l.file(e.Path)
+		return f == nil || !f.source || f.digest.IsZero() || *e != f.entry()
 	})
 	line.StringIf("root", pathText{l.root}.spelled())
 	line.Close()
@@ -131,13 +132,14 @@ func appendGiven(b []byte, outputs []Output, l *Laid) []byte {
 }
 
 // spellEntries spells entries by their paths, as many as have to be.
-func spellEntries(line *jsonline.Line, name string, entries map[string]cache.Entry, must func(*cache.Entry) bool) {
+func spellEntries(line *jsonline.Line, name string, list entries, must func(*cache.Entry) bool) {
 	line.Open(name)
-	for p, e := range entries {
-		if !must(&e) {
+	for i := range list {
+		e := &list[i]
+		if !must(e) {
 			continue
 		}
-		line.Key(pathText{p}.spelled())
+		line.Key(pathText{e.Path}.spelled())
 		line.Open("")
 		line.String("Kind", string(e.Kind))
 		line.UintIf("Mode", uint64(e.Mode))
@@ -149,24 +151,24 @@ func spellEntries(line *jsonline.Line, name string, entries map[string]cache.Ent
 }
 
 // entry is what is said of a source that is spelled among the files alone.
-func (f *laidFile) entry(p string) cache.Entry {
-	return cache.Entry{Path: p, Kind: cache.File, Mode: f.stamp.mode & 0o777, Digest: f.digest}
+func (f *laidFile) entry() cache.Entry {
+	return cache.Entry{Path: f.path, Kind: cache.File, Mode: f.stamp.mode & 0o777, Digest: f.digest}
 }
 
 func (t *laidText) laid() *Laid {
 	l := &Laid{
-		files: make(map[string]laidFile, len(t.Files)), end: t.End, inherits: t.Inherits,
+		files: make([]laidFile, 0, len(t.Files)), end: t.End, inherits: t.Inherits,
 		inherited: entriesOf(t.Inherited), sources: entriesOf(t.Sources), root: t.Root.path,
 	}
+	spelled := l.sources
 	for p, t := range t.Files {
-		f := laidFile{stamp{t.Ino, t.Size, t.Mtime, t.Ctime, t.Mode}, t.Digest, t.Source}
-		l.files[p.path] = f
-		if !f.source || f.digest.IsZero() {
-			continue
-		}
-		if _, spelled := l.sources[p.path]; !spelled && l.inherited[p.path].Path == "" {
-			l.sources[p.path] = f.entry(p.path)
+		f := laidFile{p.path, stamp{t.Ino, t.Size, t.Mtime, t.Ctime, t.Mode}, t.Digest, t.Source}
+		l.files = append(l.files, f)
+		if f.source && !f.digest.IsZero() && spelled.at(f.path) == nil && l.inherited.at(f.path) == nil {
+			l.sources = append(l.sources, f.entry())
 		}
 	}
+	l.sources = l.sources.sorted()
+	slices.SortFunc(l.files, func(a, b laidFile) int { return strings.Compare(a.path, b.path) })
 	return l
 }

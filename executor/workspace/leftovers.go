@@ -66,17 +66,19 @@ func (l *Laid) is(f *found) bool {
 	if l.files == nil {
 		return f.st.Ctim.Nano() < l.before
 	}
-	was, ok := l.files[f.path]
-	return ok && was.stamp == stampFrom(&f.st)
+	was := l.file(f.path)
+	return was != nil && was.stamp == stampFrom(&f.st)
 }
 
 // untouched returns what is known of the bytes of a file that the task was given and did not write to. By the
 // racy rule that is not said of a file as young as the moment when all was laid: it may have been written once
 // more within a tick of the clock, without any trace.
 func (l *Laid) untouched(f *found) (laidFile, bool) {
-	was, ok := l.files[f.path]
-	ok = ok && !was.digest.IsZero() && was.stamp == stampFrom(&f.st) && max(was.stamp.mtime, was.stamp.ctime) < l.end
-	return was, ok
+	was := l.file(f.path)
+	if was == nil || was.digest.IsZero() || was.stamp != stampFrom(&f.st) || max(was.stamp.mtime, was.stamp.ctime) >= l.end {
+		return laidFile{}, false
+	}
+	return *was, true
 }
 
 // laidIn tells what another process laid in the workspace of an attempt: as it wrote it down, or by the clock.

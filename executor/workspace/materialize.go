@@ -17,29 +17,38 @@ import (
 
 // Laid is what Materialize laid. Capture needs it to tell what the task made from what it was given.
 type Laid struct {
-	files     map[string]laidFile    // files and links, as they were when laid; nil when another process laid them
-	end       int64                  // coarse file-system time, in ns, when all was laid
-	before    int64                  // without files: what did not change since this time, in ns, was laid
-	inherits  bool                   // from trees, which may be empty
-	inherited map[string]cache.Entry // of trees at the root, by path
-	sources   map[string]cache.Entry // by path, but for those at inherited paths
-	root      string                 // that the sources were copied from
-	closed    closed                 // what was opened since to be read
-	seen      *scanner               // what was there when the end was noted, until it is captured; else nil
+	files     []laidFile // files and links, as they were when laid, sorted; nil when another process laid them
+	end       int64      // coarse file-system time, in ns, when all was laid
+	before    int64      // without files: what did not change since this time, in ns, was laid
+	inherits  bool       // from trees, which may be empty
+	inherited entries    // of trees at the root
+	sources   entries    // but for those at inherited paths
+	root      string     // that the sources were copied from
+	closed    closed     // what was opened since to be read
+	seen      *scanner   // what was there when the end was noted, until it is captured; else nil
 
 	// Of what may become a spare:
 	spare bool
 	dirs  []laidDir // directories of mounts, sorted
-	order []string  // the paths of files, sorted
 	left  int64     // bytes that were in the workspace when it was captured
 	tmp   stamp     // the empty directory for temporary files; zero where there is none that is known
 }
 
 // laidFile is what is known of a file or link that was laid.
 type laidFile struct {
+	path   string
 	stamp  stamp
 	digest digest.Digest // of bytes that were checked against it as they were laid; zero for links and given bytes
 	source bool          // the bytes came from below Spec.Root
+}
+
+// file finds a file or link that was laid; nil when there is none.
+func (l *Laid) file(p string) *laidFile {
+	i, ok := slices.BinarySearchFunc(l.files, p, func(f laidFile, p string) int { return strings.Compare(f.path, p) })
+	if !ok {
+		return nil
+	}
+	return &l.files[i]
 }
 
 // laidDir is a directory as it was laid.
@@ -99,7 +108,7 @@ func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
 func newLayer(cas cache.CAS, spec Spec) *layer {
 	return &layer{
 		cas: cas, spec: spec,
-		laid: &Laid{inherited: map[string]cache.Entry{}, sources: make(map[string]cache.Entry, len(spec.Sources)), root: spec.Root, closed: closed{}},
+		laid: &Laid{root: spec.Root, closed: closed{}},
 	}
 }
 
@@ -156,9 +165,11 @@ func (l *layer) collect() error {
 		}
 	}
 	l.laid.inherits = len(l.spec.Trees) > 0
-	for _, it := range l.items {
-		l.laid.inherited[it.path] = it.entry()
+	for i := range l.items {
+		l.laid.inherited = append(l.laid.inherited, l.items[i].entry())
 	}
+	l.laid.inherited = l.laid.inherited.sorted()
+	l.laid.sources = make(entries, 0, len(l.spec.Sources))
 	for _, f := range l.spec.Sources {
 		it := item{path: f.Path, kind: cache.File, mode: 0o644, digest: f.Digest, source: true}
 		if f.Target != "" {
@@ -166,11 +177,12 @@ func (l *layer) collect() error {
 		} else if f.Exec() {
 			it.mode = 0o755
 		}
-		if _, inherited := l.laid.inherited[it.path]; !inherited {
-			l.laid.sources[it.path] = it.entry()
+		if l.laid.inherited.at(it.path) == nil {
+			l.laid.sources = append(l.laid.sources, it.entry())
 		}
 		l.items = append(l.items, it)
 	}
+	l.laid.sources = l.laid.sources.sorted()
 	for _, m := range l.spec.Mounts {
 		if m.Tree {
 			if err := l.addTree(m, true); err != nil {
@@ -282,10 +294,10 @@ func (l *layer) layAll() error {
 			return wrap("make link", it.path, err)
 		}
 	}
-	l.laid.files = make(map[string]laidFile, len(l.items))
+	l.laid.files = make([]laidFile, 0, len(l.items))
 	for i := range l.items {
 		if it := &l.items[i]; it.kind != cache.Dir {
-			l.laid.files[it.path] = laidFile{stamps[i], it.digest, it.source}
+			l.laid.files = append(l.laid.files, laidFile{it.path, stamps[i], it.digest, it.source})
 		}
 	}
 	l.laid.end = coarseNow()
@@ -312,12 +324,6 @@ func (l *layer) makeDir(d *dirItem) error {
 
 // note takes down what whoever uses the directory again has to know.
 func (l *layer) note() error {
-	l.laid.order = make([]string, 0, len(l.items))
-	for i := range l.items {
-		if l.items[i].kind != cache.Dir {
-			l.laid.order = append(l.laid.order, l.items[i].path)
-		}
-	}
 	l.laid.dirs = make([]laidDir, 0, len(l.dirs))
 	for i := range l.dirs {
 		d := &l.dirs[i]

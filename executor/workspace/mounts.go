@@ -94,12 +94,13 @@ func (r *refit) had(dir string) (n names) {
 			n.dirs = append(n.dirs, name)
 		}
 	}
-	for _, p := range r.from.order {
-		name, ok := nameIn(dir, p)
+	for i := range r.from.files {
+		f := &r.from.files[i]
+		name, ok := nameIn(dir, f.path)
 		if !ok {
 			continue
 		}
-		if f := r.from.files[p]; f.fits() {
+		if f.fits() {
 			n.files = append(n.files, name)
 		} else {
 			n.others = append(n.others, name)
@@ -163,7 +164,7 @@ func (r *refit) fit(d *dirItem, laidAs string) (same bool, err error) {
 	}
 	for i, old := range files {
 		if old != "" {
-			r.old[want.items[i]] = oldFile{d.path + "/" + old, r.from.files[laidAs+"/"+old].stamp}
+			r.old[want.items[i]] = oldFile{d.path + "/" + old, r.from.file(laidAs + "/" + old).stamp}
 		}
 	}
 	for i, old := range dirs {

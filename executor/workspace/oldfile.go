@@ -33,15 +33,15 @@ func (r *refit) takeSources() {
 			want, items = append(want, it.path), append(items, i)
 		}
 	}
-	for _, p := range r.from.order {
-		if f := r.from.files[p]; !isMount(p) && f.fits() {
-			have = append(have, p)
+	for i := range r.from.files {
+		if f := &r.from.files[i]; !isMount(f.path) && f.fits() {
+			have = append(have, f.path)
 		}
 	}
 	become, _ := pair(want, have)
 	for k, p := range become {
 		if p != "" {
-			r.old[items[k]] = oldFile{p, r.from.files[p].stamp}
+			r.old[items[k]] = oldFile{p, r.from.file(p).stamp}
 		}
 	}
 }
