@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,12 +16,20 @@ import (
 // loader does where a program lies at no fixed place, is no copy of the file: a mapping with one stays as it is. Whatever goes wrong
 // costs memory and nothing else.
 func dropProgram() {
+	for _, p := range programParts() {
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(p.from), uintptr(p.to-p.from), unix.MADV_DONTNEED)
+	}
+}
+
+// programParts are the mappings that can be dropped. Nothing writes to them once the program runs, and to be told takes the kernel 2 ms,
+// so it is asked once.
+var programParts = sync.OnceValue(func() (parts []programPart) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		return
+		return nil
 	}
 	defer f.Close()
-	here := uint64(reflect.ValueOf(dropProgram).Pointer())
+	here := uint64(reflect.ValueOf(parsePart).Pointer())
 	var all []programPart
 	var program string
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -38,10 +47,11 @@ func dropProgram() {
 	}
 	for _, p := range all {
 		if p.file == program && program != "" && p.clean && !p.written {
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(p.from), uintptr(p.to-p.from), unix.MADV_DONTNEED)
+			parts = append(parts, p)
 		}
 	}
-}
+	return parts
+})
 
 // programPart is a mapping of a file into the memory of this process.
 type programPart struct {
