@@ -3,6 +3,7 @@ package stamp
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -41,12 +42,18 @@ func youngest(file *os.File) (int64, error) {
 }
 
 // Read is [kept.Read].
-func Read(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool) {
-	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+func Read(dir int, path string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool) {
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC}
 	if noFollow {
-		flags |= unix.O_NOFOLLOW
+		how.Flags |= unix.O_NOFOLLOW
 	}
-	fd, err := unix.Openat(dir, name, flags, 0)
+	if !strings.HasPrefix(path, "/") {
+		how.Resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS
+	}
+	fd, err := unix.Openat2(dir, path, &how)
+	for err == unix.EINTR || err == unix.EAGAIN { // a directory on the way is being renamed
+		fd, err = unix.Openat2(dir, path, &how)
+	}
 	if err != nil {
 		return sum, sig, false
 	}

@@ -180,6 +180,37 @@ func TestTouchedFilesAreRead(t *testing.T) {
 	require.False(t, holds(path, root), "as long as before, and as old")
 }
 
+// TestTouchedFilesAreReadBeneathTheRoot: a directory on the way that became a link to the same bytes elsewhere is another thing. The output
+// directory itself may be such a link, and what is in it is read beneath that.
+func TestTouchedFilesAreReadBeneathTheRoot(t *testing.T) {
+	for _, out := range []string{"", "out"} {
+		root, elsewhere := t.TempDir(), t.TempDir()
+		disk := filepath.Join(root, "out")
+		if out != "" {
+			disk = t.TempDir()
+			require.NoError(t, os.Symlink(disk, filepath.Join(root, "out")))
+		}
+		write := func(dir string) {
+			require.NoError(t, os.MkdirAll(dir, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "o.txt"), []byte("o"), 0o644))
+		}
+		write(disk + "/a")
+		f := watching(t, root)
+		f.LeadOut("out")
+		_, err := f.Entry("out/a/o.txt")
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "fresh")
+		save(t, path, &stamp.Stamp{Question: stamp.Question(asked), Out: out, Seen: settled(t, f)})
+		require.NoError(t, os.RemoveAll(disk+"/a"))
+		write(disk + "/a")
+		require.True(t, holds(path, root), "written anew with the same bytes")
+		require.NoError(t, os.RemoveAll(disk+"/a"))
+		write(elsewhere)
+		require.NoError(t, os.Symlink(elsewhere, disk+"/a"))
+		require.False(t, holds(path, root))
+	}
+}
+
 // TestAnotherInvocation proves that a question put in other words is remembered in those.
 func TestAnotherInvocation(t *testing.T) {
 	root, path, s := scene(t)

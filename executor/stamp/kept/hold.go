@@ -26,9 +26,10 @@ const (
 // Alone says that the program has nothing else to do than to look: see [raw.LookAlone]. An init function sets it, and sets it back.
 var Alone bool
 
-// Read returns the BLAKE3 sum of a regular file, by its name below an open directory, and what stat says of it before and after.
-// The buffer is one to read into, for several calls.
-type Read func(dir int, name string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool)
+// Read returns the BLAKE3 sum of a regular file, by its path below an open directory, and what stat says of it before and after. It does
+// not go through a link that leads out of that directory. An absolute path has none, and links on its way are followed. The buffer is
+// one to read into, for several calls.
+type Read func(dir int, path string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool)
 
 // Holds reports whether everything that was seen below root is still as it was. Files that were touched it reads; when their bytes
 // are the same it remembers how they look now. Without read, nil, one that was touched is enough for a no.
@@ -107,23 +108,40 @@ func (l *looker) look(i, to int) bool {
 		return r.is(&now)
 	}
 	now := Signature(raw.Look(dir, name, r.follow()))
-	return r.is(&now) || l.read != nil && l.again(i, dir, name, now)
+	return r.is(&now) || l.read != nil && l.again(i, now)
 }
 
 // again reports whether a row holds whose file looks otherwise now.
-func (l *looker) again(i, dir int, name []byte, now Signature) bool {
+func (l *looker) again(i int, now Signature) bool {
 	r := l.kept.row(i)
 	was := r.sig()
 	if r.sum() == [32]byte{} || !was.touched(now) || now.Size > maxReread {
 		return false
 	}
-	sum, at, ok := l.read(dir, string(name[:len(name)-1]), !r.follow(), &l.buf)
+	sum, at, ok := l.reread(i)
 	if !ok || sum != r.sum() || at != now {
 		return false
 	}
 	putSignature(r[rowSig:], now)
 	l.renewed = append(l.renewed, i)
 	return true
+}
+
+// reread reads the file of a row, as it was read for the answer: beneath the root, and outputs beneath their directory, which may be
+// elsewhere. Stat goes through links on the way, so what it says is not enough where it says something else than it did.
+func (l *looker) reread(i int) (sum [32]byte, at Signature, ok bool) {
+	r := l.kept.row(i)
+	p, noFollow := l.kept.PathOf(i), !r.follow()
+	out := l.kept.Out
+	if out == "" || len(p) <= len(out)+1 || !l.kept.begins(i, out) || p[len(out)] != '/' {
+		return l.read(l.root, p, noFollow, &l.buf)
+	}
+	fd, err := raw.OpenDir(l.root, out)
+	if err != nil {
+		return sum, at, false
+	}
+	defer raw.Close(fd)
+	return l.read(fd, p[len(out)+1:], noFollow, &l.buf)
 }
 
 // place returns an open directory and the path of a row from there. Many rows below one directory share a
