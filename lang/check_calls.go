@@ -181,7 +181,7 @@ func (c *checker) callFailed(e *hclsyntax.FunctionCallExpr, err error) {
 		c.probs.error("UF2203", e.Args[arg.Index].Range(), "%s: %v.", e.Name, err)
 		return
 	}
-	c.probs.error("UF2202", e.Range(), "%s: %v.", e.Name, err)
+	c.probs.error("UF2202", e.Range(), "%s: %s.", e.Name, wordsOf(err))
 }
 
 // structural finds the result of functions that only rearrange their arguments, where HCL's own

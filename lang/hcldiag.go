@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // evalCodes gives the code of the problems that HCL's evaluator reports, by its summary.
@@ -91,7 +92,7 @@ func sentence(d *hcl.Diagnostic) (summary, rest string) {
 // evalProblems records what HCL's evaluator reported about an expression in the given range.
 func (p *problems) evalProblems(ds hcl.Diagnostics, where hcl.Range) {
 	for _, d := range ds {
-		if d.Severity != hcl.DiagError || p.arityProblem(d) {
+		if d.Severity != hcl.DiagError || p.arityProblem(d) || p.callProblem(d) {
 			continue
 		}
 		code := evalCodes[d.Summary]
@@ -119,6 +120,35 @@ func (p *problems) arityProblem(d *hcl.Diagnostic) bool {
 	want, _ := strconv.Atoi(m[3])
 	wrongArity(p, name, m[1], strings.TrimPrefix(m[2], "only "), want)
 	return true
+}
+
+// badArgument is how HCL's evaluator begins to say that a function refuses an argument.
+var badArgument = regexp.MustCompile(`^Invalid value for "\w+" parameter: `)
+
+// callProblem reports what a function says of its arguments in the words of the type checker, which finds some of it.
+func (p *problems) callProblem(d *hcl.Diagnostic) bool {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+	if !ok || d.Expression == nil {
+		return false
+	}
+	where, name := d.Expression.Range(), call.CalledFunctionName() // of the argument, or of the whole call
+	switch d.Summary {
+	case "Invalid function argument":
+		p.error("UF2203", where, "%s: %s.", name, strings.TrimSuffix(badArgument.ReplaceAllString(d.Detail, ""), "."))
+	case "Error in function call":
+		p.error("UF2202", where, "%s: %s.", name, wordsOf(call.FunctionCallError()))
+	default:
+		return false
+	}
+	return true
+}
+
+// wordsOf is an error of a function for people; decoders know the end of a text by its technical name alone.
+func wordsOf(err error) string {
+	if err.Error() == "EOF" || err.Error() == "unexpected EOF" {
+		return "the text ends too early"
+	}
+	return err.Error()
 }
 
 // syntaxProblems records the first syntax error of a file: one missing quote makes seven, and only
