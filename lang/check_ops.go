@@ -10,15 +10,8 @@ import (
 // conditional checks the condition and both branches, taken or not.
 func (c *checker) conditional(e *hclsyntax.ConditionalExpr) *typ {
 	c.operand(e.Condition, cty.Bool)
-	n := len(c.guarded)
-	asked := c.guards(e.Condition)
-	c.guarded = append(c.guarded, asked...)
-	yes := c.check(e.TrueResult)
-	no := c.check(e.FalseResult)
-	c.guarded = c.guarded[:n]
-	if len(asked) > 0 { // what came by way of a local
-		yes, no = yes.certainOf(asked), no.certainOf(asked)
-	}
+	yes := c.branch(e.TrueResult, c.guards(e.Condition, true))
+	no := c.branch(e.FalseResult, c.guards(e.Condition, false))
 	if !sameKind(yes, no) {
 		c.probs.error("UF2102", hcl.RangeBetween(e.TrueResult.Range(), e.FalseResult.Range()),
 			"The true value is %s, but the false value is %s.", yes, no).
@@ -26,6 +19,18 @@ func (c *checker) conditional(e *hclsyntax.ConditionalExpr) *typ {
 		return anyType
 	}
 	return unionOf(yes, no)
+}
+
+// branch checks what is evaluated only where certain tasks have left something.
+func (c *checker) branch(e hclsyntax.Expression, there []string) *typ {
+	n := len(c.guarded)
+	c.guarded = append(c.guarded, there...)
+	t := c.check(e)
+	c.guarded = c.guarded[:n]
+	if len(there) > 0 { // what came by way of a local
+		t = t.certainOf(there)
+	}
+	return t
 }
 
 // sameKind reports whether HCL finds one type for both branches.
@@ -47,61 +52,7 @@ func compatible(a, b shape) bool {
 	return group[a] == group[b]
 }
 
-// guards lists what a condition asks for .ok, .exists, .status, or compares with null.
-func (c *checker) guards(e hclsyntax.Expression) []string {
-	var found []string
-	ask := func(t hcl.Traversal, root string) {
-		for _, s := range t {
-			if name, ok := stepName(s); ok && (name == "ok" || name == "exists" || name == "status") {
-				found = append(found, root)
-			}
-		}
-	}
-	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		switch n := n.(type) {
-		case *hclsyntax.ScopeTraversalExpr:
-			ask(n.Traversal, c.rootKey(n))
-			found = append(found, c.localGuards(n.Traversal)...)
-		case *hclsyntax.RelativeTraversalExpr:
-			ask(n.Traversal, c.rootKey(n))
-		case *hclsyntax.BinaryOpExpr:
-			if isNullLiteral(n.LHS) || isNullLiteral(n.RHS) {
-				found = append(found, c.rootKey(n.LHS), c.rootKey(n.RHS))
-			}
-		case *hclsyntax.FunctionCallExpr:
-			if n.Name == "can" && len(n.Args) == 1 {
-				found = append(found, c.rootKey(n.Args[0]))
-			}
-		}
-		return nil
-	})
-	return distinctBy(found, func(root string) string { return root })
-}
-
-// localGuards lists what a late local asks: locals { fine = task.a.ok }.
-func (c *checker) localGuards(t hcl.Traversal) []string {
-	if t.RootName() != "local" || len(t) < 2 {
-		return nil
-	}
-	name, _ := stepName(t[1])
-	d := c.ev.decl.locals[name]
-	if d == nil || !d.late || d.broken {
-		return nil
-	}
-	asked, ok := c.typer.asked[name]
-	if !ok {
-		asked = c.guards(d.syntax)
-		c.typer.asked[name] = asked
-	}
-	return asked
-}
-
-func isNullLiteral(e hclsyntax.Expression) bool {
-	l, ok := e.(*hclsyntax.LiteralValueExpr)
-	return ok && l.Val.IsNull()
-}
-
-// binary checks both sides; the left side of && guards the right one.
+// binary checks both sides; the left side of && and of || guards the right one.
 func (c *checker) binary(e *hclsyntax.BinaryOpExpr) *typ {
 	switch e.Op {
 	case hclsyntax.OpEqual, hclsyntax.OpNotEqual:
@@ -111,7 +62,7 @@ func (c *checker) binary(e *hclsyntax.BinaryOpExpr) *typ {
 	case hclsyntax.OpLogicalAnd, hclsyntax.OpLogicalOr:
 		c.operand(e.LHS, cty.Bool)
 		n := len(c.guarded)
-		c.guarded = append(c.guarded, c.guards(e.LHS)...)
+		c.guarded = append(c.guarded, c.guards(e.LHS, e.Op == hclsyntax.OpLogicalAnd)...)
 		c.operand(e.RHS, cty.Bool)
 		c.guarded = c.guarded[:n]
 		return boolType
@@ -229,7 +180,7 @@ func (c *checker) loop(e *hclsyntax.ForExpr) *typ {
 		c.bound = append(c.bound, binding{e.ValVar, alt})
 		if e.CondExpr != nil {
 			c.operand(e.CondExpr, cty.Bool)
-			c.guarded = append(c.guarded, c.guards(e.CondExpr)...)
+			c.guarded = append(c.guarded, c.guards(e.CondExpr, true)...)
 		}
 		if e.KeyExpr != nil {
 			k := c.check(e.KeyExpr)

@@ -107,7 +107,7 @@ func (l *loader) checkRunTime(d *taskDef) {
 	}
 	if a := d.settings["when"]; a != nil {
 		l.needs2110(a, check(a), "true or false", func(t *typ) bool { return operandOK(t, cty.Bool) })
-		guarded = (&checker{ev: l.ev, typer: l.typer}).guards(a.syntax) // holds for everything the task does
+		guarded = (&checker{ev: l.ev, typer: l.typer}).guards(a.syntax, true) // holds for everything the task does
 	}
 	vars := objectOf(map[string]*typ{})
 	for _, a := range d.vars {

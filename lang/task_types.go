@@ -13,11 +13,11 @@ type taskTypes struct {
 	ev     *evaluator
 	tasks  map[taskKey]*typ
 	locals map[string]*typ
-	values map[string]*typ     // of var, profile and the like
-	asked  map[string][]string // by local that uses tasks: what it asks for .ok and the like, see [checker.guards]
-	varied map[string]bool     // by local: whether it differs between builds, see [checker.variable]
-	few    bool                // not to be kept for all tasks
-	reader *taskDef            // the task whose expressions are checked: what it tolerates may be absent
+	values map[string]*typ       // of var, profile and the like
+	asked  map[guardKey][]string // by local that uses tasks: what is there when it is true or false, see [checker.guards]
+	varied map[string]bool       // by local: whether it differs between builds, see [checker.variable]
+	few    bool                  // not to be kept for all tasks
+	reader *taskDef              // the task whose expressions are checked: what it tolerates may be absent
 }
 
 // taskKey tells apart how a task looks to readers that tolerate its failure and to others.
@@ -29,7 +29,7 @@ type taskKey struct {
 func newTaskTypes(ev *evaluator) *taskTypes {
 	return &taskTypes{
 		ev: ev, tasks: map[taskKey]*typ{}, locals: map[string]*typ{}, values: map[string]*typ{},
-		asked: map[string][]string{}, varied: map[string]bool{},
+		asked: map[guardKey][]string{}, varied: map[string]bool{},
 	}
 }
 
