@@ -110,7 +110,7 @@ func (r *jsonReader) text(s string, where hcl.Range, spec *Arg) hclsyntax.Expres
 	start.Column++
 	literal := &hclsyntax.LiteralValueExpr{Val: cty.StringVal(s), SrcRange: where}
 	if _, depth := tooDeep([]byte(s), r.name); depth > 0 {
-		r.probs.error("UF1004", where, "Brackets are nested %d deep here; the limit is %d.", depth, maxNesting)
+		r.probs.error("UF1004", where, "%s", nestedTooDeep(depth))
 		return literal
 	}
 	var x hclsyntax.Expression

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -26,6 +27,14 @@ func tooDeep(b []byte, name string) (hcl.Range, int) {
 	}
 	tokens, _ := hclsyntax.LexConfig(b, name, hcl.InitialPos)
 	return deepestToken(tokens)
+}
+
+// nestedTooDeep says what is over its limit: depth is that of the first bracket, or operator of a chain, that is.
+func nestedTooDeep(depth int) string {
+	if depth > maxOperators {
+		return fmt.Sprintf("These are %d operators in a row; the limit is %d.", depth, maxOperators)
+	}
+	return fmt.Sprintf("Brackets are nested %d deep here; the limit is %d.", depth, maxNesting)
 }
 
 // suspicious reports whether the bytes could nest deeper than the limit.

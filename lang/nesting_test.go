@@ -35,6 +35,8 @@ func TestNestingIsBounded(t *testing.T) {
 			}
 			_, ds := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": tc.text})})
 			require.Equal(t, "UF1004", ds[0].Code)
+			chain := strings.Contains("120,000 negations, 120,000 terms, 120,000 conditionals", name)
+			require.Equal(t, chain, strings.Contains(ds[0].Summary, "operators in a row"), ds[0].Summary)
 		})
 	}
 }

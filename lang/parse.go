@@ -169,7 +169,7 @@ func (f *parsedFile) acceptable(b []byte, whole hcl.Range) bool {
 		return false
 	}
 	if place, depth := tooDeep(b, f.name); depth > 0 {
-		f.probs.error("UF1004", place, "Brackets are nested %d deep here; the limit is %d.", depth, maxNesting).
+		f.probs.error("UF1004", place, "%s", nestedTooDeep(depth)).
 			hint("Move inner parts into locals.")
 		return false
 	}

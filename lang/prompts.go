@@ -133,7 +133,7 @@ func (l *loader) template(name string, body []byte, start hcl.Pos, within []stri
 		return analyze(x)
 	}
 	if where, depth := templateTooDeep(body, name, start); depth > 0 {
-		l.error("UF1004", where, "Brackets are nested %d deep here; the limit is %d.", depth, maxNesting)
+		l.error("UF1004", where, "%s", nestedTooDeep(depth))
 		return nil
 	}
 	x, ds := hclsyntax.ParseTemplate(body, name, start)
