@@ -13,6 +13,7 @@ const (
 	howDependsOn = "depends on"
 	howTolerates = "tolerates"
 	howInherits  = "inherits"
+	howAfter     = "after"
 )
 
 // mentionCheck looks at how each task mentions another one: once too often, or in ways that
@@ -35,13 +36,17 @@ func newMentionCheck(c *lang.Campaign) *mentionCheck {
 }
 
 // mentions are the first mentions of one task by another, by way.
-type mentions struct{ refers, dependsOn, tolerates, inherits *lang.Ref }
+type mentions struct {
+	refers, dependsOn, tolerates, inherits, after *lang.Ref
+
+	listed []*lang.Ref // all in depends_on, tolerate, inherit and after
+}
 
 // check reports on one task, in the order of its text. Most tasks mention others in one way only and
 // need no map.
 func (m *mentionCheck) check(t *lang.Task) {
 	for i := range t.Mentions {
-		if ref := &t.Mentions[i]; ref.How == howDependsOn || ref.Kind == lang.DataRef && m.never(ref.Task) || ref.How == howTolerates {
+		if ref := &t.Mentions[i]; ref.How == howDependsOn || ref.Kind == lang.DataRef && m.never(ref.Task) || ref.How == howTolerates || ref.How == howAfter {
 			m.checkWays(t)
 			return
 		}
@@ -64,18 +69,26 @@ func (m *mentionCheck) checkWays(t *lang.Task) {
 	for _, name := range order {
 		w := ways[name]
 		m.redundant(name, w)
+		m.twice(name, w)
 		m.contradiction(t, name, w)
 		m.neverRuns(name, w)
 	}
 }
 
-// note keeps the first mention of each way.
+// note keeps the first mention of each way; of references, one that means every instance before others.
 func (w *mentions) note(ref *lang.Ref) {
-	slot := map[string]**lang.Ref{howDependsOn: &w.dependsOn, howTolerates: &w.tolerates, howInherits: &w.inherits}[ref.How]
 	if strings.HasPrefix(ref.How, howRefers) {
-		slot = &w.refers
+		if w.refers == nil || w.refers.One && !ref.One {
+			w.refers = ref
+		}
+		return
 	}
-	if slot != nil && *slot == nil {
+	slot := map[string]**lang.Ref{howDependsOn: &w.dependsOn, howTolerates: &w.tolerates, howInherits: &w.inherits, howAfter: &w.after}[ref.How]
+	if slot == nil {
+		return
+	}
+	w.listed = append(w.listed, ref)
+	if *slot == nil {
 		*slot = ref
 	}
 }
@@ -90,12 +103,58 @@ func (m *mentionCheck) report(severity lang.Severity, code string, at, also *lan
 
 // redundant is UF3004. A group in depends_on is left alone: who lists a group does not pick members.
 func (m *mentionCheck) redundant(name string, w *mentions) {
-	if w.dependsOn == nil || w.refers == nil || w.refers.How != howRefers || strings.HasPrefix(m.text(w.dependsOn.Range), "group.") {
+	if w.dependsOn == nil || w.refers == nil || w.refers.How != howRefers || m.isGroup(w.dependsOn) || !m.covers(w.refers, w.dependsOn) {
 		return
 	}
 	m.report(lang.Warning, "UF3004", w.dependsOn, w.refers, "it is referred to here",
 		"remove it, unless a change of any of its outputs is meant to run this task again",
 		"task.%s is already a dependency, by the reference at %s.", name, w.refers.Range)
+}
+
+// covers reports whether a reference means every instance that an entry of a list names.
+func (m *mentionCheck) covers(refers, entry *lang.Ref) bool {
+	if !refers.One {
+		return true
+	}
+	text, b, from := m.text(entry.Range), m.files[refers.Range.File], refers.Range.Start.Byte
+	return entry.One && text != "" && from <= len(b) && strings.HasPrefix(string(b[from:min(len(b), from+len(text))]), text)
+}
+
+func (m *mentionCheck) isGroup(ref *lang.Ref) bool {
+	return strings.HasPrefix(m.text(ref.Range), "group.")
+}
+
+// twice is UF3004 for what two entries of lists say. What only says to wait is said by every other list too.
+func (m *mentionCheck) twice(name string, w *mentions) {
+	for i, second := range w.listed {
+		for _, first := range w.listed[:i] {
+			if again, before := m.again(first, second); again != nil {
+				m.report(lang.Warning, "UF3004", again, before, "it is also here", "remove one of the two",
+					"task.%s is named by %s already.", name, listOf[before.How])
+				break
+			}
+		}
+	}
+}
+
+// listOf is the argument in which an entry stands.
+var listOf = map[string]string{howDependsOn: "depends_on", howTolerates: "tolerate", howInherits: "inherit", howAfter: "after"}
+
+// again returns which of two entries adds nothing to the other; nil when both say something.
+func (m *mentionCheck) again(first, second *lang.Ref) (again, before *lang.Ref) {
+	if first.Range == second.Range { // members of one group
+		return nil, nil
+	}
+	narrow := func(a, b *lang.Ref) bool { // whether a names no more than b
+		return m.text(a.Range) == m.text(b.Range) || !b.One && (a.One || m.isGroup(b) && !m.isGroup(a))
+	}
+	switch {
+	case first.How == second.How && narrow(second, first), second.How == howAfter && first.How != howAfter && narrow(second, first):
+		return second, first
+	case first.How == second.How && narrow(first, second), first.How == howAfter && second.How != howAfter && narrow(first, second):
+		return first, second
+	}
+	return nil, nil
 }
 
 // contradiction is UF3005 and UF3007.

@@ -255,6 +255,7 @@ type Ref struct {
 	Task     string
 	Kind     RefKind
 	Tolerate bool   // failure or skip of the other task is fine
+	One      bool   // one instance is meant, by an index; else every one
 	How      string // "refers to", "depends on", "tolerates", "inherits", "after", "is compared with"; with "through …"
 	Range    Range
 }

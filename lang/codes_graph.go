@@ -95,7 +95,9 @@ task "new" {
 		Explanation: `
 The task refers to the other one already, so it is a dependency without being listed. Listing it in depends_on
 is more than order: all outputs of the other task are mounted and part of the key, so a change in any of them
-makes this task run again. Remove the entry unless that is wanted.`,
+makes this task run again. Remove the entry unless that is wanted.
+
+An entry that stands twice in a list, or in after beside another list, is reported too: every list waits.`,
 		Bad: `
 task "a" {
   command = ["sh", "-c", "echo a > a.txt"]

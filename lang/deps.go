@@ -222,7 +222,7 @@ func (d *taskDef) mentions() []Ref {
 	deps := d.allDeps()
 	refs := make([]Ref, 0, len(deps))
 	for _, one := range deps {
-		refs = append(refs, Ref{Task: one.target.task.Name, Kind: one.kind, Tolerate: one.tolerate, How: one.how, Range: at(one.place)})
+		refs = append(refs, Ref{Task: one.target.task.Name, Kind: one.kind, Tolerate: one.tolerate, One: one.key != nil, How: one.how, Range: at(one.place)})
 	}
 	slices.SortStableFunc(refs, func(a, b Ref) int {
 		own := func(r Ref) int {
