@@ -81,7 +81,7 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 	}
 	inv.Phase = b.phase(inst.Address, &at)
 	meter := b.startMeter(dec.Action, &at, tell)
-	leave := b.enter(dec.Action, &at)
+	leave := b.enter(&inst.Address, dec.Action, &at)
 	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
 	leave(captured.Log)
 	m.seen = meter.stop()

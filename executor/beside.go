@@ -18,11 +18,11 @@ import (
 
 // meet notes of two stays that they overlap: whoever of them roams may have met the workspace of the other.
 func (s *stay) meet(o *stay) {
-	if s.roams && o.met.dir != "" && o.who != s.who {
+	if s.roams && o.met.dir != "" && *o.who != *s.who {
 		if s.met.beside == nil {
 			s.met.beside = map[string]lang.Address{}
 		}
-		s.met.beside[o.met.dir] = o.who
+		s.met.beside[o.met.dir] = *o.who
 	}
 }
 
@@ -52,7 +52,7 @@ func (w *witness) intrusions() []Trespass {
 			continue
 		}
 		for _, n := range st.met.named {
-			out = append(out, Trespass{Path: n.path, What: whatNamed, Owner: n.whose, By: []lang.Address{st.who}})
+			out = append(out, Trespass{Path: n.path, What: whatNamed, Owner: n.whose, By: []lang.Address{*st.who}})
 		}
 	}
 	return out

@@ -59,9 +59,9 @@ type witness struct {
 	trouble error           // why there is no project
 }
 
-// stay is the time that an attempt ran for.
+// stay is the time that an attempt ran for. There is one for each, to the end of the build.
 type stay struct {
-	who        lang.Address
+	who        *lang.Address // that of the instance, shared with it
 	begin, end int64 // in nanoseconds since 1970; end is 0 while it lasts
 	roams      bool  // no sandbox keeps it from the project
 	inplace    bool  // it works in the project
@@ -86,9 +86,9 @@ func (s *stay) covers(t time.Time, slack time.Duration) bool {
 
 // enter notes that an attempt is about to run and returns what notes its end, with its log. Before the first prompt that could
 // write to the project it looks at the project: commands are too many and too short for that.
-func (b *Builder) enter(a *Action, at *cache.Attempt) (leave func(log digest.Digest)) {
+func (b *Builder) enter(who *lang.Address, a *Action, at *cache.Attempt) (leave func(log digest.Digest)) {
 	w := &b.witness
-	st := &stay{who: a.Address, roams: roams(a, b.Campaign.Root), inplace: a.Inplace, met: &meeting{}}
+	st := &stay{who: who, roams: roams(a, b.Campaign.Root), inplace: a.Inplace, met: &meeting{}}
 	if !a.Inplace && at.Placed == nil {
 		st.met.dir = filepath.Base(at.Workspace)
 	}
@@ -145,8 +145,8 @@ func (w *witness) suspects(at time.Time, not lang.Address) []lang.Address {
 	for _, slack := range []time.Duration{0, clockTick} {
 		var out []lang.Address
 		for _, st := range w.runs {
-			if st.roams && st.who != not && st.covers(at, slack) && !slices.Contains(out, st.who) {
-				out = append(out, st.who)
+			if st.roams && *st.who != not && st.covers(at, slack) && !slices.Contains(out, *st.who) {
+				out = append(out, *st.who)
 			}
 		}
 		if len(out) > 0 {
@@ -236,7 +236,7 @@ func (s *scheduler) overOutputs() []Trespass {
 	for _, id := range s.order {
 		n := s.nodes[id]
 		addr := n.result.Address
-		ranLater := last.end > n.placedAt && (last.who != addr || before > n.placedAt)
+		ranLater := last.end > n.placedAt && (*last.who != addr || before > n.placedAt)
 		if n.placed == nil || !ranLater || s.graph.Node(id).Instance.KeepEdits {
 			continue
 		}
@@ -257,7 +257,7 @@ func (w *witness) lastEnds() (last stay, before int64) {
 		}
 	}
 	for _, st := range w.runs {
-		if st.roams && st.who != last.who && st.end > before {
+		if st.roams && st.end > before && *st.who != *last.who {
 			before = st.end
 		}
 	}

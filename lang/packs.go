@@ -1,5 +1,7 @@
 package lang
 
+import "slices"
+
 // packs hold what is left of the tasks of a stream side by side. Each of them by itself would lie among the trees that come and go
 // while a campaign is loaded, and keep the memory around it from being of use.
 type packs struct {
@@ -13,6 +15,41 @@ type packs struct {
 	inputs    pack[Input]
 	outputs   pack[Output]
 	texts     pack[string]
+	like      map[outputsKey][]Output // outputs of a task, to be shared by those that declare the same
+}
+
+// outputsKey is what tells most lists of outputs apart.
+type outputsKey struct {
+	n          int
+	name, path string // of the first
+}
+
+// sharedOutputs returns a list with what another one says: that of an earlier task, where it said the same. Tasks of a large campaign
+// often differ in what they do and not in what they leave. Nobody changes outputs.
+func (p *packs) sharedOutputs(l []Output) []Output {
+	if len(l) == 0 {
+		return l
+	}
+	k := outputsKey{len(l), l[0].Name, l[0].Path}
+	if had := p.like[k]; slices.EqualFunc(had, l, Output.equal) {
+		return had
+	}
+	if p.like == nil {
+		p.like = map[outputsKey][]Output{}
+	}
+	c := p.outputs.list(l)
+	if len(p.like) < maxLike {
+		p.like[k] = c
+	}
+	return c
+}
+
+// maxLike bounds how many lists are compared with: where names differ from task to task, none is like another.
+const maxLike = 256
+
+func (o Output) equal(other Output) bool {
+	return o.Name == other.Name && o.Path == other.Path && slices.Equal(o.Tree, other.Tree) && o.Contract == other.Contract &&
+		o.Primary == other.Primary && o.Optional == other.Optional && o.Description == other.Description
 }
 
 // pack gives out parts of larger pieces, which live as long as any part does.
@@ -54,7 +91,7 @@ func (p *packs) settle(d *taskDef) {
 	d.late = p.args.list(d.late)
 	for _, i := range t.Instances {
 		i.Needs = p.needs.list(i.Needs)
-		i.Inputs, i.Outputs = p.inputs.list(i.Inputs), p.outputs.list(i.Outputs)
+		i.Inputs, i.Outputs = p.inputs.list(i.Inputs), p.sharedOutputs(i.Outputs)
 		for k := range i.Inputs {
 			i.Inputs[k].Globs = p.texts.list(i.Inputs[k].Globs)
 		}

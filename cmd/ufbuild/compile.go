@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -88,6 +89,7 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 func (s *session) compileSources(c *compiled.Campaign, all []compiled.Task) {
 	validates := slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return len(c.Validate) > 0 })
 	c.Sourced = !validates && s.sources.n <= maxSources
+	s.sources.sort()
 	for i := range all {
 		all[i].Sources = s.sources.ofTask(all[i].Name, c.Sourced)
 	}
@@ -99,46 +101,52 @@ const maxSources = 100_000
 
 // sourceNotes are the source files of tasks, as a build decides these.
 type sourceNotes struct {
-	texts map[string]bool     // those that are texts of the campaign too: these are remembered always
-	of    map[string][]string // nil where nobody will ask
+	texts map[string]bool // those that are texts of the campaign too: these are remembered always
+	asked bool            // somebody will ask
+	of    []sourceNote    // in any order before somebody asks: there may be one for each node, to the end of the build
 	n     int
 	out   string // the directory of outputs, with a slash
 	made  bool   // some are outputs: a command names one, and is tied to its maker by nothing that the campaign says
 }
 
+type sourceNote struct{ task, path string }
+
 // note remembers the source files of a node.
 func (n *sourceNotes) note(a lang.Address, files []source.File) {
 	n.n += len(files)
-	of := n.of[a.Task]
 	for i := range files {
 		n.made = n.made || strings.HasPrefix(files[i].Path, n.out)
-		if n.of == nil {
-			continue
+		if n.asked && (n.n <= maxSources || n.texts[files[i].Path]) {
+			n.of = append(n.of, sourceNote{a.Task, files[i].Path})
 		}
-		if n.n <= maxSources || n.texts[files[i].Path] {
-			of = append(of, files[i].Path)
-		}
-	}
-	if n.of != nil && len(of) > 0 {
-		n.of[a.Task] = of
 	}
 }
 
-// ofTask sorts the source files of the instances of a task: all of them, or the texts.
-func (n *sourceNotes) ofTask(name string, all bool) []string {
-	files := n.of[name]
-	if !all {
-		files = slices.DeleteFunc(files, func(p string) bool { return !n.texts[p] })
+// sort makes notes ready to be asked about.
+func (n *sourceNotes) sort() {
+	slices.SortFunc(n.of, func(a, b sourceNote) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.path, b.path)) })
+	n.of = slices.Compact(n.of)
+}
+
+// ofTask returns the source files of the instances of a task, sorted: all of them, or the texts. The notes are sorted.
+func (n *sourceNotes) ofTask(name string, all bool) (files []string) {
+	at, _ := slices.BinarySearchFunc(n.of, name, func(s sourceNote, name string) int { return cmp.Compare(s.task, name) })
+	for _, s := range n.of[at:] {
+		if s.task != name {
+			break
+		}
+		if all || n.texts[s.path] {
+			files = append(files, s.path)
+		}
 	}
-	slices.Sort(files)
-	return slices.Compact(files)
+	return files
 }
 
 // noteSources returns what a build tells of the source files of nodes.
 func (s *session) noteSources() func(lang.Address, []source.File) {
 	s.sources = sourceNotes{texts: map[string]bool{}, out: s.campaign.Out + "/"}
 	if s.slice != nil || s.compilable() {
-		s.sources.of = map[string][]string{}
+		s.sources.asked = true
 	}
 	for _, f := range s.campaign.Files {
 		s.sources.texts[f.Path] = true
@@ -262,6 +270,7 @@ func (sl *slice) renew(s *session, sum *executor.Summary) bool {
 }
 
 func (sl *slice) renewSources(now *sourceNotes) {
+	now.sort()
 	for _, i := range sl.cone {
 		t := sl.compiled.Task(i)
 		t.Sources = now.ofTask(t.Name, sl.compiled.Sourced)
