@@ -30,7 +30,7 @@ type actionIndex struct {
 	after string     // name of the log after it, were there one
 	names int        // the directory of the logs, -1 until there is one
 	own   *logFile   // the one this handle writes, or nil
-	heads map[cache.Key]int32
+	heads sums       // of keys
 	spots []spot
 	lost  []Problem // damage met while scanning
 }
@@ -56,7 +56,6 @@ type logFile struct {
 
 func (x *actionIndex) init(dir string) {
 	x.dir, x.after, x.names = dir, numbered(1, logSuffix), -1
-	x.heads = map[cache.Key]int32{}
 }
 
 // open reads all logs there are.
@@ -80,8 +79,8 @@ func (x *actionIndex) open() error {
 			total += info.Size() - l.read
 		}
 	}
-	// An attempt has four records of some six hundred bytes. Growing maps would take as long as reading does.
-	x.heads = make(map[cache.Key]int32, total/2400)
+	// An attempt has four records of some six hundred bytes. Growing would take as long as reading does.
+	x.heads = newSums(int(total / 2400))
 	x.spots = make([]spot, 0, total/600)
 	return x.refresh()
 }
@@ -189,8 +188,8 @@ func (x *actionIndex) note(l *logFile, offset int64, size int, payload []byte) {
 }
 
 func (x *actionIndex) insert(k cache.Key, l *logFile, offset int64, size int) {
-	x.spots = append(x.spots, spot{offset: offset, size: int32(size), log: l.index, next: x.heads[k]})
-	x.heads[k] = int32(len(x.spots))
+	x.spots = append(x.spots, spot{offset: offset, size: int32(size), log: l.index, next: x.heads.get((*[32]byte)(&k))})
+	x.heads.set((*[32]byte)(&k), int32(len(x.spots)))
 }
 
 // adopt makes the log of w the one this handle writes: what is in it is read once more to its end, and never looked at again.
@@ -330,7 +329,7 @@ func (x *actionIndex) places(k cache.Key) ([]text, error) {
 			}
 		}
 	}
-	for i := x.heads[k]; i != 0; i = x.spots[i-1].next {
+	for i := x.heads.get((*[32]byte)(&k)); i != 0; i = x.spots[i-1].next {
 		at := x.spots[i-1]
 		texts = append(texts, text{x.logs[at.log], at.offset, at.size, false})
 	}
@@ -361,8 +360,8 @@ func (s *Store) Keys() ([]cache.Key, error) {
 			return nil, fault("read", s.dir, err)
 		}
 	}
-	for k := range x.heads {
-		known[k] = true
+	for k := range x.heads.all() {
+		known[cache.Key(*k)] = true
 	}
 	return slices.Collect(maps.Keys(known)), nil
 }
@@ -378,10 +377,10 @@ func (x *actionIndex) save() {
 		return
 	}
 	added := make([]tableRow, 0, len(x.spots))
-	for k, i := range x.heads {
+	for k, i := range x.heads.all() {
 		for ; i != 0; i = x.spots[i-1].next {
 			if at := &x.spots[i-1]; at.log == l.index {
-				added = append(added, tableRow{sum: k, offset: at.offset, size: uint32(at.size)})
+				added = append(added, tableRow{sum: *k, offset: at.offset, size: uint32(at.size)})
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type packIndex struct {
 	known  map[int]bool // numbers of packs that are open
 	last   int          // greatest writer number known
 	own    *packFile    // the one this handle writes, or nil
-	heads  map[[32]byte]int32
+	heads  sums
 	places []place
 	bad    map[spotIn]bool // copies found damaged
 	lost   []Problem       // damage met while scanning
@@ -62,7 +62,6 @@ type packFile struct {
 func (x *packIndex) init(dir string) {
 	x.dir = dir
 	x.known = map[int]bool{}
-	x.heads = map[[32]byte]int32{}
 	x.bad = map[spotIn]bool{}
 }
 
@@ -115,7 +114,7 @@ func (x *packIndex) refresh() error {
 // forget drops packs that were deleted from the index, and reads the others again. Their files stay open: a
 // reader may be about to read a place it found before. mu is held.
 func (x *packIndex) forget() error {
-	x.heads, x.places, x.lost = map[[32]byte]int32{}, nil, nil
+	x.heads, x.places, x.lost = sums{}, nil, nil
 	clear(x.bad)
 	for _, p := range x.packs {
 		var st unix.Stat_t
@@ -228,8 +227,8 @@ func gapProblem(p *packFile, g gap) Problem {
 }
 
 func (x *packIndex) insert(d digest.Digest, p *packFile, offset int64) {
-	x.places = append(x.places, place{offset: offset, size: uint32(d.Size), next: x.heads[d.Sum], pack: p.index})
-	x.heads[d.Sum] = int32(len(x.places))
+	x.places = append(x.places, place{offset: offset, size: uint32(d.Size), next: x.heads.get(&d.Sum), pack: p.index})
+	x.heads.set(&d.Sum, int32(len(x.places)))
 }
 
 // adopt makes the pack of writer id, open for writing as f, the one to append to. The log's lock is held, so its tail is
@@ -299,7 +298,7 @@ func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool, err err
 			good = append(good, at)
 		}
 	}
-	for i := x.heads[d.Sum]; i != 0; i = x.places[i-1].next {
+	for i := x.heads.get(&d.Sum); i != 0; i = x.places[i-1].next {
 		add(x.places[i-1])
 	}
 	for _, p := range x.packs {
@@ -382,10 +381,10 @@ func (x *packIndex) save() {
 		return
 	}
 	added := make([]tableRow, 0, len(x.places))
-	for sum, i := range x.heads {
+	for sum, i := range x.heads.all() {
 		for ; i != 0; i = x.places[i-1].next {
 			if at := &x.places[i-1]; at.pack == p.index {
-				added = append(added, tableRow{sum: sum, offset: at.offset, size: at.size})
+				added = append(added, tableRow{sum: *sum, offset: at.offset, size: at.size})
 			}
 		}
 	}
