@@ -26,7 +26,7 @@ func (s *scheduler) measure() []time.Duration {
 		order = s.graph.Closure(s.order...)
 	}
 	for _, id := range slices.Backward(order) {
-		for _, e := range s.graph.Dependents(id) {
+		for e := range s.graph.Dependents(id) {
 			if e.Kind != graph.Validation {
 				way[id] = max(way[id], way[e.From])
 			}

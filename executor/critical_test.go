@@ -60,7 +60,7 @@ func runAll(s *scheduler) []string {
 		}
 		started = append(started, s.graph.Node(id).Address.Task)
 		s.admit.release(s.graph.Node(id).Instance, rung)
-		for _, e := range s.graph.Dependents(id) {
+		for e := range s.graph.Dependents(id) {
 			s.nodes[e.From].waiting--
 			queue(e.From)
 		}

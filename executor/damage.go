@@ -327,7 +327,7 @@ func (s *scheduler) takeBackDone(id graph.NodeID) {
 	s.set(id, Waiting)
 	s.open++
 	n.waiting, n.left, n.placed = 0, left{}, nil
-	for _, e := range s.graph.Dependents(id) {
+	for e := range s.graph.Dependents(id) {
 		if e.Kind == graph.Validation {
 			continue
 		}

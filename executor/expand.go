@@ -51,7 +51,7 @@ func (s *scheduler) wantInstances(template, first graph.NodeID) {
 				s.nodes[id].waiting++
 			}
 		}
-		for _, e := range s.graph.Dependents(id) {
+		for e := range s.graph.Dependents(id) {
 			if e.Kind != graph.Validation && e.From < first && s.nodes[e.From].state == Waiting {
 				s.nodes[e.From].waiting++
 			}
@@ -66,7 +66,7 @@ func (s *scheduler) onlyOf(template graph.NodeID) map[lang.Address]bool {
 	if only == nil {
 		return nil
 	}
-	for _, e := range s.graph.Dependents(template) {
+	for e := range s.graph.Dependents(template) {
 		if int(e.From) < s.b.Graph.Len() && s.nodes[e.From].state != Unwanted {
 			return nil
 		}

@@ -518,7 +518,7 @@ func (s *scheduler) done(ctx context.Context, id graph.NodeID, to State) {
 	} else {
 		s.tellDone(id, to)
 	}
-	for _, e := range s.graph.Dependents(id) {
+	for e := range s.graph.Dependents(id) {
 		d := s.nodes[e.From]
 		if e.Kind == graph.Validation || d.state != Waiting {
 			continue

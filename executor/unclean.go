@@ -62,9 +62,9 @@ type witness struct {
 // stay is the time that an attempt ran for. There is one for each, to the end of the build.
 type stay struct {
 	who        *lang.Address // that of the instance, shared with it
-	begin, end int64 // in nanoseconds since 1970; end is 0 while it lasts
-	roams      bool  // no sandbox keeps it from the project
-	inplace    bool  // it works in the project
+	begin, end int64         // in nanoseconds since 1970; end is 0 while it lasts
+	roams      bool          // no sandbox keeps it from the project
+	inplace    bool          // it works in the project
 	met        *meeting
 }
 

@@ -35,31 +35,39 @@ func (g *Graph) addNodes(c *lang.Campaign) {
 	for _, t := range c.Tasks {
 		n += max(1, len(t.Instances))
 	}
-	all := make([]NodeID, n) // every byTask list is a window of this one
-	for i := range all {
-		all[i] = NodeID(i)
+	g.ids = make([]NodeID, n)
+	for i := range g.ids {
+		g.ids[i] = NodeID(i)
 	}
 	g.nodes = make([]Node, 0, n)
 	g.byAddr = make(map[lang.Address]NodeID, n-len(c.Tasks))
-	g.byTask = make(map[string][]NodeID, len(c.Tasks))
+	g.byTask = make(map[string]span, len(c.Tasks))
 	for _, t := range c.Tasks {
-		first, old := len(g.nodes), g.byTask[t.Name] // none, but for a duplicate name
+		first, old := len(g.nodes), g.OfTask(t.Name) // none, but for a duplicate name
 		if t.Expand != nil {
 			g.addNode(t, templateInstance(t), true)
 		}
 		for i := 0; t.Expand == nil && i < len(t.Instances); i++ {
 			g.addNode(t, t.Instances[i], false)
-			if i == 0 && old == nil {
-				g.byTask[t.Name] = all[first : first+1 : first+1]
+			if i == 0 && len(old) == 0 {
+				g.byTask[t.Name] = span{int32(first), int32(first + 1)}
 			}
 		}
-		if ids := all[first:len(g.nodes):len(g.nodes)]; len(ids) > 0 {
-			if old != nil {
-				ids = append(old, ids...)
-			}
-			g.byTask[t.Name] = ids
+		switch ids := g.ids[first:len(g.nodes)]; {
+		case len(ids) == 0:
+		case len(old) > 0:
+			g.setIDs(t.Name, slices.Concat(old, ids))
+		default:
+			g.byTask[t.Name] = span{int32(first), int32(len(g.nodes))}
 		}
 	}
+}
+
+// setIDs makes nodes those of a task that do not follow each other.
+func (g *Graph) setIDs(task string, ids []NodeID) {
+	from := int32(len(g.ids))
+	g.ids = append(g.ids, ids...)
+	g.byTask[task] = span{from, int32(len(g.ids))}
 }
 
 // templateInstance returns the symbolic instance of an expand task, or nil.
@@ -82,7 +90,7 @@ func (g *Graph) addNode(t *lang.Task, inst *lang.Instance, template bool) {
 	}
 	id := NodeID(len(g.nodes))
 	g.nodes = append(g.nodes, Node{ID: id, Address: addr, Task: t, Instance: inst, Template: template})
-	if g.byTask[t.Name] != nil {
+	if _, more := g.byTask[t.Name]; more {
 		g.byAddr[addr] = id
 	}
 }
@@ -90,7 +98,7 @@ func (g *Graph) addNode(t *lang.Task, inst *lang.Instance, template bool) {
 // taskEdges appends the edges of all nodes of t.
 func (g *Graph) taskEdges(edges []Edge, t *lang.Task) []Edge {
 	refs := newRefIndex(t)
-	for _, id := range g.byTask[t.Name] {
+	for _, id := range g.OfTask(t.Name) {
 		if g.nodes[id].Task == t {
 			edges = g.nodeEdges(edges, id, &refs)
 		}
@@ -105,7 +113,7 @@ func (g *Graph) nodeEdges(edges []Edge, id NodeID, refs *refIndex) []Edge {
 	if node.Instance == nil {
 		for i := range node.Task.Refs {
 			ref := &node.Task.Refs[i]
-			for _, to := range g.byTask[ref.Task] {
+			for _, to := range g.OfTask(ref.Task) {
 				edges = append(edges, Edge{From: id, To: to, Kind: edgeKind(ref.Kind), Tolerate: ref.Tolerate, Ref: ref})
 			}
 		}
@@ -132,7 +140,7 @@ func (g *Graph) edgesTo(edges []Edge, e Edge, addr lang.Address) []Edge {
 	e.To = to
 	edges = append(edges, e)
 	if g.expanded[to] {
-		for _, inst := range g.byTask[addr.Task] {
+		for _, inst := range g.OfTask(addr.Task) {
 			if inst != to {
 				e.To = inst
 				edges = append(edges, e)
@@ -156,27 +164,49 @@ func edgeKind(k lang.RefKind) EdgeKind {
 // link stores the edges both ways and computes order and cycles. The edges of a node keep the order
 // they have in edges.
 func (g *Graph) link(edges []Edge) {
-	g.deps = group(len(g.nodes), edges, func(e *Edge) NodeID { return e.From })
-	g.rdeps = group(len(g.nodes), edges, func(e *Edge) NodeID { return e.To })
+	g.deps = group(len(g.nodes), edges)
+	g.rdeps = g.deps.reversed(len(g.nodes))
 	g.computeOrder()
 }
 
-// group sorts edges by an end in linear time, stably.
-func group(n int, edges []Edge, end func(*Edge) NodeID) adjacency {
-	a := adjacency{start: make([]int32, n+1), edges: make([]Edge, len(edges))}
-	for i := range edges {
-		a.start[end(&edges[i])+1]++
+// group sorts edges by From in linear time, stably. It keeps those that are sorted.
+func group(n int, edges []Edge) adjacency {
+	a := adjacency{start: starts(n, edges, func(e *Edge) NodeID { return e.From }), edges: edges}
+	if slices.IsSortedFunc(edges, func(a, b Edge) int { return int(a.From) - int(b.From) }) {
+		return a
 	}
-	for i := range n {
-		a.start[i+1] += a.start[i]
-	}
+	a.edges = make([]Edge, len(edges))
 	next := slices.Clone(a.start[:n])
 	for i := range edges {
-		id := end(&edges[i])
+		id := edges[i].From
 		a.edges[next[id]] = edges[i]
 		next[id]++
 	}
 	return a
+}
+
+// reversed sorts the edges by To, stably.
+func (a *adjacency) reversed(n int) reverse {
+	r := reverse{start: starts(n, a.edges, func(e *Edge) NodeID { return e.To }), edges: make([]int32, len(a.edges))}
+	next := slices.Clone(r.start[:n])
+	for i := range a.edges {
+		id := a.edges[i].To
+		r.edges[next[id]] = int32(i)
+		next[id]++
+	}
+	return r
+}
+
+// starts says where the edges of each node begin when they are sorted by an end, and where the last ones end.
+func starts(n int, edges []Edge, end func(*Edge) NodeID) []int32 {
+	start := make([]int32, n+1)
+	for i := range edges {
+		start[end(&edges[i])+1]++
+	}
+	for i := range n {
+		start[i+1] += start[i]
+	}
+	return start
 }
 
 // refIndex finds the place in the text behind a need of one task. Most tasks refer to a few others,

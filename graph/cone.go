@@ -6,10 +6,9 @@ import "slices"
 // edges, tolerated ones included. Order and verdict edges carry no staleness and end it. Topological order.
 func (g *Graph) Cone(ids ...NodeID) []NodeID {
 	return g.reach(ids, func(id NodeID, visit func(NodeID)) {
-		edges := g.Dependents(id)
-		for i := range edges {
-			if edges[i].Kind == Data {
-				visit(edges[i].From)
+		for e := range g.Dependents(id) {
+			if e.Kind == Data {
+				visit(e.From)
 			}
 		}
 	})
@@ -30,9 +29,8 @@ func (g *Graph) Closure(ids ...NodeID) []NodeID {
 // topological order.
 func (g *Graph) Users(ids ...NodeID) []NodeID {
 	return g.reach(ids, func(id NodeID, visit func(NodeID)) {
-		edges := g.Dependents(id)
-		for i := range edges {
-			visit(edges[i].From)
+		for e := range g.Dependents(id) {
+			visit(e.From)
 		}
 	})
 }

@@ -24,20 +24,21 @@ func (g *Graph) WithExpansion(template NodeID, instances []*lang.Instance) *Grap
 		nodes:    slices.Grow(slices.Clone(g.nodes), len(instances)),
 		byAddr:   maps.Clone(g.byAddr),
 		byTask:   maps.Clone(g.byTask),
+		ids:      slices.Clip(g.ids), // what is added lies elsewhere
 		expanded: maps.Clone(g.expanded),
 	}
 	if x.expanded == nil {
 		x.expanded = map[NodeID]bool{}
 	}
 	x.expanded[template] = true
-	ids := slices.Clone(g.byTask[node.Task.Name])
+	ids := slices.Clone(g.OfTask(node.Task.Name))
 	for _, inst := range instances {
 		x.addNode(node.Task, inst, false)
 	}
 	for id := len(g.nodes); id < len(x.nodes); id++ {
 		ids = append(ids, NodeID(id))
 	}
-	x.byTask[node.Task.Name] = ids
+	x.setIDs(node.Task.Name, ids)
 	x.declare(g.Declared(), template)
 	x.link(x.expandedEdges(g, template))
 	return x
@@ -90,5 +91,5 @@ func (g *Graph) Expansion(template NodeID) ([]NodeID, bool) {
 	if !g.expanded[template] {
 		return nil, false
 	}
-	return g.byTask[g.nodes[template].Task.Name][1:], true
+	return g.OfTask(g.nodes[template].Task.Name)[1:], true
 }

@@ -1,6 +1,10 @@
 package graph
 
-import "github.com/ufbuild/ufbuild/lang"
+import (
+	"iter"
+
+	"github.com/ufbuild/ufbuild/lang"
+)
 
 // NodeID is the index of a node. Order is declaration, key, matrix, loop; expanded nodes come last.
 type NodeID int32
@@ -59,12 +63,13 @@ type Graph struct {
 	campaign *lang.Campaign
 	nodes    []Node
 	deps     adjacency               // edges by From
-	rdeps    adjacency               // edges by To
+	rdeps    reverse                 // the same by To
 	byAddr   map[lang.Address]NodeID // of nodes that are not the first of their task: most tasks have one
-	byTask   map[string][]NodeID
-	expanded map[NodeID]bool // template nodes whose instances are in the graph
-	declared []NodeID        // see Declared; nil: the order of the numbers
-	rank     []NodeID        // where a node stands in declared, as a number to sort by; nil with it
+	byTask   map[string]span         // a template node first, then instances
+	ids      []NodeID                // of the spans
+	expanded map[NodeID]bool         // template nodes whose instances are in the graph
+	declared []NodeID                // see Declared; nil: the order of the numbers
+	rank     []NodeID                // where a node stands in declared, as a number to sort by; nil with it
 
 	order  []NodeID
 	pos    []int32 // position of a node in order; nodes of cycles follow, by number
@@ -76,6 +81,16 @@ type adjacency struct {
 	start []int32
 	edges []Edge
 }
+
+// reverse says where in an adjacency the edges to node i are: at edges[start[i]:start[i+1]]. With edges of its own it would take six
+// times as much.
+type reverse struct {
+	start []int32
+	edges []int32
+}
+
+// span is the nodes of a task: ids[from:to] of a graph.
+type span struct{ from, to int32 }
 
 // of returns the edges of one node; the capacity is cut so that an append cannot reach a neighbour.
 func (a *adjacency) of(id NodeID) []Edge {
@@ -97,7 +112,7 @@ func (g *Graph) Node(id NodeID) *Node { return &g.nodes[id] }
 
 // Find returns the node at an address. The address of a template node is that of its bare task.
 func (g *Graph) Find(a lang.Address) (NodeID, bool) {
-	if ids := g.byTask[a.Task]; len(ids) > 0 && g.nodes[ids[0]].Address == a {
+	if ids := g.OfTask(a.Task); len(ids) > 0 && g.nodes[ids[0]].Address == a {
 		return ids[0], true
 	}
 	id, ok := g.byAddr[a]
@@ -105,13 +120,24 @@ func (g *Graph) Find(a lang.Address) (NodeID, bool) {
 }
 
 // OfTask returns the nodes of a task: a template node first, then instances.
-func (g *Graph) OfTask(name string) []NodeID { return g.byTask[name] }
+func (g *Graph) OfTask(name string) []NodeID {
+	s := g.byTask[name]
+	return g.ids[s.from:s.to:s.to]
+}
 
 // Deps returns the edges from id to what it needs.
 func (g *Graph) Deps(id NodeID) []Edge { return g.deps.of(id) }
 
-// Dependents returns the edges to id from who needs it.
-func (g *Graph) Dependents(id NodeID) []Edge { return g.rdeps.of(id) }
+// Dependents goes through the edges to id from who needs it, which nobody changes.
+func (g *Graph) Dependents(id NodeID) iter.Seq[*Edge] {
+	return func(yield func(*Edge) bool) {
+		for _, i := range g.rdeps.edges[g.rdeps.start[id]:g.rdeps.start[id+1]] {
+			if !yield(&g.deps.edges[i]) {
+				return
+			}
+		}
+	}
+}
 
 // Edges returns every edge, grouped by From.
 func (g *Graph) Edges() []Edge { return g.deps.edges }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +131,7 @@ func TestEdgesKnowWhatTheyCarryAndWhereTheyStand(t *testing.T) {
 		require.Equal(t, 42+i, e.Range.Start.Line)
 	}
 	require.Equal(t, "comes after", edges[2].How)
-	require.Equal(t, []Edge{edges[0]}, g.Dependents(id(t, g, "a")))
+	require.Equal(t, []*Edge{&edges[0]}, slices.Collect(g.Dependents(id(t, g, "a"))))
 }
 
 func TestConeFollowsContentOnly(t *testing.T) {

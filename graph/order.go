@@ -58,9 +58,7 @@ func (g *Graph) sortNodes(leave []bool) []NodeID {
 	for len(ready) > 0 {
 		id := g.atRank(ready.take())
 		order = append(order, id)
-		edges := g.Dependents(id)
-		for i := range edges {
-			e := &edges[i]
+		for e := range g.Dependents(id) {
 			if !e.waits() || left(e.From) {
 				continue
 			}

@@ -70,7 +70,7 @@ func (g *Graph) selectOne(target string, env Lookup) ([]NodeID, error) {
 	if tag, ok := strings.CutPrefix(target, "tag:"); ok {
 		return g.where(func(n *Node) bool { return slices.Contains(n.Task.Tags, tag) }), nil
 	}
-	if ids := g.byTask[target]; ids != nil {
+	if ids := g.OfTask(target); len(ids) > 0 {
 		return ids, nil
 	}
 	return g.matching(target), nil
@@ -107,7 +107,7 @@ func (g *Graph) matching(target string) []NodeID {
 	if ids := g.where(func(n *Node) bool { return p.Match(n.Address) }); ids != nil {
 		return ids
 	}
-	if task := g.declaredTask(target); task != nil && len(g.byTask[task.Name]) == 0 {
+	if task := g.declaredTask(target); task != nil && len(g.OfTask(task.Name)) == 0 {
 		return []NodeID{} // an empty for_each has no instances; that is legal
 	}
 	return g.templatesMatching(target)
@@ -242,7 +242,7 @@ func (g *Graph) suggestTarget(target string) string {
 			return prefixed(prefix, lang.Suggest(name, g.namesFor(prefix)))
 		}
 	}
-	if i := strings.IndexAny(target, "/@#"); i > 0 && g.byTask[target[:i]] == nil {
+	if i := strings.IndexAny(target, "/@#"); i > 0 && len(g.OfTask(target[:i])) == 0 {
 		if meant := lang.Suggest(target[:i], g.namesFor("task.")); meant != "" {
 			return meant + target[i:]
 		}
