@@ -12,7 +12,9 @@ func TestTasksShareTheOutputsTheyDeclareAlike(t *testing.T) {
 	var p packs
 	c := new(Contract)
 	lists := map[string]func() []Output{
-		"two":   func() []Output { return []Output{{Name: "a", Path: "a", Contract: c}, {Name: "b", Tree: []string{"**"}}} },
+		"two": func() []Output {
+			return []Output{{Name: "a", Path: "a", Contract: c}, {Name: "b", Tree: []string{"**"}}}
+		},
 		"one":   func() []Output { return []Output{{Name: "a", Path: "a"}} },
 		"other": func() []Output { return []Output{{Name: "a", Path: "b"}} },
 	}
