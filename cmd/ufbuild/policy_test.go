@@ -39,7 +39,7 @@ var rooms = []room{
 	{"cache/...", []string{"cache/..."}},
 
 	{"executor", executorCore},
-	{"executor/local", append([]string{"executor", "executor/watchdog"}, executorCore...)},
+	{"executor/local", append([]string{"executor", "executor/watchdog", "cache/raw"}, executorCore...)},
 	{"executor/remote/workertest", []string{"cache/remote", "cache/remote/remotetest"}},
 	{"executor/remote/...", append([]string{"executor", "executor/submit", "cache/remote"}, executorCore...)},
 	{"executor/submit", append([]string{"executor"}, executorCore...)},

@@ -311,6 +311,20 @@ func TestLookPath(t *testing.T) {
 	_, exit, why = lookPath("p", dir, nil)
 	require.Equal(t, sandbox.ExitNotFound, exit)
 	require.Contains(t, why, "not found on PATH ()")
+	for _, odd := range []string{dir + "//two", dir + "/two/", dir + "/one/../two", "two/.", "/" + dir + "/two", "none:two"} {
+		path, exit, _ := lookPath("p", dir, []string{"PATH=" + odd})
+		require.Zero(t, exit, odd)
+		require.Equal(t, filepath.Join(dir, "two/p"), path, odd)
+	}
+	path, exit, _ = lookPath("p", filepath.Join(dir, "two"), []string{"PATH=/:"}) // an empty one is the working directory
+	require.Zero(t, exit)
+	require.Equal(t, filepath.Join(dir, "two/p"), path)
+	long := filepath.Join(dir, strings.Repeat("l", 200), strings.Repeat("n", 200))
+	require.NoError(t, os.MkdirAll(long, 0o755))
+	require.NoError(t, os.WriteFile(long+"/p", nil, 0o755))
+	path, exit, _ = lookPath("p", dir, []string{"PATH=one:" + long})
+	require.Zero(t, exit)
+	require.Equal(t, long+"/p", path)
 }
 
 // cpu is the time that this process and its children used.

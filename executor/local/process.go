@@ -54,6 +54,7 @@ type process struct {
 	stoppedBy string
 	patience  time.Duration // that who stopped it before it had started has with it
 	killer    *time.Timer
+	path      string        // of the program, once it is found; "" for ever when hung was closed before that
 	hung      chan struct{} // closed when it was stopped and still has not started
 }
 
@@ -81,16 +82,6 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 			return ending{}, idle(fmt.Errorf("make workspace: %w", err))
 		}
 	}
-	p := newProcess(inv)
-	defer p.watch(ctx, inv)()
-	r.setRunning(p, true)
-	path, exit, why := find(p.hung, program(inv.Argv), dir, inv.Env)
-	if exit != 0 {
-		r.setRunning(p, false)
-		end, err := notStarted(log, output, exit, why)
-		end.stoppedBy = p.ending(0).stoppedBy
-		return end, err
-	}
 	if r.opts.Watchdog {
 		attempts := ""
 		if r.opts.Unlisted {
@@ -100,25 +91,43 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 			return ending{}, idle(err)
 		}
 	}
-	stream, err := openStream(log, inv, output)
+	stdin, err := r.stdin(inv.Stdin)
 	if err != nil {
 		return ending{}, idle(err)
 	}
-	inv.Enter(event.Run)
-	begin := time.Now()
-	limits := limitsOf(inv, path, dir)
-	started, err := r.start(p, inv, path, dir, limits, stream)
-	if started != nil {
-		late = true
+	stream, err := openStream(log, inv, output)
+	if err != nil {
+		return ending{}, idle(errors.Join(err, r.closeStdin(stdin)))
+	}
+	p := newProcess(inv)
+	defer p.watch(ctx, inv)()
+	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
+	r.setRunning(p, true)
+	done := make(chan launched, 1)
+	go func() { done <- r.launch(p, inv, dir, stream, stdin) }()
+	var l launched
+	select {
+	case l = <-done:
+	case <-p.hung:
 		stream.finish()
-		end, err := notStarted(log, output, -1, fmt.Sprintf("program %s does not start: its file system does not answer", path))
-		end.stoppedBy, end.duration = p.ending(0).stoppedBy, time.Since(begin)
-		go r.endLate(p, started, log)
+		late = p.path != ""
+		end, err := p.givenUp(log, output, inv)
+		if late {
+			go r.endLate(p, done, log)
+		} else {
+			r.setRunning(p, false)
+		}
 		return end, err
 	}
-	if err != nil {
+	if l.exit != 0 || l.err != nil {
+		r.setRunning(p, false)
 		stream.finish()
-		exit, why, err := sandbox.StartFailure(path, err)
+		if l.err == nil {
+			end, err := notStarted(log, output, l.exit, l.why)
+			end.stoppedBy = p.ending(0).stoppedBy
+			return end, err
+		}
+		exit, why, err := sandbox.StartFailure(l.path, l.err)
 		if err != nil {
 			return ending{}, idle(err)
 		}
@@ -128,9 +137,9 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	if err != nil {
 		return end, err
 	}
-	end.duration, end.sandbox, end.enforced = time.Since(begin), string(limits.Level), limits.Enforced()
-	if end.exit != 0 && !limits.None() {
-		return end, end.explain(log, output, dir, limits)
+	end.duration, end.sandbox, end.enforced = time.Since(l.begin), string(l.limits.Level), l.limits.Enforced()
+	if end.exit != 0 && !l.limits.None() {
+		return end, end.explain(log, output, dir, l.limits)
 	}
 	return end, nil
 }
@@ -154,14 +163,28 @@ func notStarted(log *effect.File, output func([]byte), exit int, why string) (en
 	return ending{exit: exit, problems: []string{why}}, nil
 }
 
-// start spawns the program and makes it known. It closes what the program gets of s. When the program was stopped and still does not start
-// the channel is not nil: it tells of the start, should it come to that.
-func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, limits *sandbox.Limits, s *stream) (late <-chan error, err error) {
-	stdin, err := r.stdin(inv.Stdin)
-	if err != nil {
+// launched is what came of looking for the program of an attempt and starting it.
+type launched struct {
+	path   string
+	exit   int    // of an attempt whose program was not found; else 0
+	why    string // it was not
+	err    error  // why it did not start
+	begin  time.Time
+	limits *sandbox.Limits
+}
+
+// launch finds the program, starts it and makes it known. It closes what the program gets of s, and stdin. Each step may wait for a file
+// system that does not answer, so that who wants the program waits for p.hung too; after that nothing begins any more.
+func (r *Runner) launch(p *process, inv *executor.Invocation, dir string, s *stream, stdin *os.File) (l launched) {
+	defer func() {
 		s.started()
-		return nil, err
+		_ = r.closeStdin(stdin) // a file in memory
+	}()
+	if l.path, l.exit, l.why = lookPath(program(inv.Argv), dir, inv.Env); l.exit != 0 || !p.found(l.path) {
+		return l
 	}
+	inv.Enter(event.Run)
+	l.begin, l.limits = time.Now(), limitsOf(inv, l.path, dir)
 	env := inv.Env
 	if env == nil {
 		env = []string{} // nil would be our own
@@ -172,40 +195,32 @@ func (r *Runner) start(p *process, inv *executor.Invocation, path, dir string, l
 		Files: []uintptr{stdin.Fd(), s.child.Fd(), s.child.Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.handle},
 	}
-	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
-	r.setRunning(p, true)
-	done := make(chan error, 1)
-	go func() {
-		var pid int
-		var err error
-		if limits.None() {
-			pid, err = r.starter.forkExec(path, inv.Argv, attr, inv.Paid)
-		} else {
-			pid, err = r.startLimited(limits, path, inv.Argv, attr, inv.Paid)
-		}
-		s.started()
-		if stdin != r.null {
-			stdin.Close()
-		}
-		if err == nil {
-			p.started(pid)
-		}
-		done <- err
-	}()
-	select {
-	case err = <-done:
-	case <-p.hung:
-		return done, nil
+	var pid int
+	if l.limits.None() {
+		pid, l.err = r.starter.forkExec(l.path, inv.Argv, attr, inv.Paid)
+	} else {
+		pid, l.err = r.startLimited(l.limits, l.path, inv.Argv, attr, inv.Paid)
 	}
-	if err != nil {
-		r.setRunning(p, false)
+	if l.err == nil {
+		p.started(pid)
 	}
-	return nil, err
+	return l
+}
+
+// givenUp is how an attempt ends whose program did not start in time.
+func (p *process) givenUp(log *effect.File, output func([]byte), inv *executor.Invocation) (ending, error) {
+	why := fmt.Sprintf("program %s does not start: its file system does not answer", p.path)
+	if p.path == "" {
+		why = fmt.Sprintf("program %q is not found yet: a directory on PATH does not answer (%s)", program(inv.Argv), getenv(inv.Env, "PATH"))
+	}
+	end, err := notStarted(log, output, -1, why)
+	end.stoppedBy = p.ending(0).stoppedBy
+	return end, err
 }
 
 // endLate waits for the start of a program that nobody waits for any more, which kills it, and buries what is left.
-func (r *Runner) endLate(p *process, started <-chan error, log *effect.File) {
-	err := <-started
+func (r *Runner) endLate(p *process, done <-chan launched, log *effect.File) {
+	err := (<-done).err
 	log.Close()
 	if err == nil {
 		_ = awaitEnd(int(p.pid.Load()), p.handle) // what cannot be waited for is not there
@@ -280,6 +295,14 @@ func (r *Runner) stdin(b []byte) (*os.File, error) {
 	return f, nil
 }
 
+// closeStdin closes what stdin returned.
+func (r *Runner) closeStdin(f *os.File) error {
+	if f == r.null {
+		return nil
+	}
+	return f.Close()
+}
+
 // watch stops the program when ctx ends or its time is over, until unwatch is called.
 func (p *process) watch(ctx context.Context, inv *executor.Invocation) (unwatch func()) {
 	forget := context.AfterFunc(ctx, func() { p.stop(executor.StoppedBy(ctx), p.grace) })
@@ -336,6 +359,19 @@ func (p *process) ending(status syscall.WaitStatus) ending {
 		e.signal = unix.SignalName(status.Signal())
 	}
 	return e
+}
+
+// found says that the program is about to be started, and reports whether anybody still wants that.
+func (p *process) found(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.hung:
+		return false
+	default:
+		p.path = path
+		return true
+	}
 }
 
 // started makes the number of the program known, and stops it if that was asked for meanwhile.

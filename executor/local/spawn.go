@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/raw"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 )
 
@@ -151,8 +152,8 @@ func find(stop <-chan struct{}, name, dir string, env []string) (path string, ex
 	}
 }
 
-// stat is the system call; a test lets it not answer.
-var stat = unix.Stat
+// look is [raw.Look]; a test lets it not answer.
+var look = raw.Look
 
 // lookPath finds a program as a shell would: a name without a slash on PATH of env, anything else
 // relative to dir. It returns the path to execute, or an exit code and why.
@@ -165,15 +166,17 @@ func lookPath(name, dir string, env []string) (path string, exit int, why string
 	}
 	search := getenv(env, "PATH")
 	denied := ""
-	for _, d := range filepath.SplitList(search) {
-		p := filepath.Join(d, name)
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(dir, p)
+	var room [256]byte // each task looks into all of PATH
+	buf := room[:]
+	for d := range strings.SplitSeq(search, string(filepath.ListSeparator)) {
+		if search == "" {
+			break
 		}
-		var st unix.Stat_t
-		if stat(p, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		buf = append(appendPath(buf[:0], dir, d, name), 0)
+		if !look(raw.Here, buf, true).IsRegular() {
 			continue
 		}
+		p := string(buf[:len(buf)-1])
 		if unix.Access(p, unix.X_OK) == nil {
 			return p, 0, ""
 		}
@@ -183,6 +186,18 @@ func lookPath(name, dir string, env []string) (path string, exit int, why string
 		return "", sandbox.ExitCannotRun, fmt.Sprintf("program %s is not executable", denied)
 	}
 	return "", sandbox.ExitNotFound, fmt.Sprintf("program %q was not found on PATH (%s)", name, search)
+}
+
+// appendPath appends the path of a name in a directory that PATH lists, which is relative to dir.
+func appendPath(b []byte, dir, listed, name string) []byte {
+	if filepath.IsAbs(listed) && filepath.Clean(listed) == listed && listed != "/" {
+		return append(append(append(b, listed...), '/'), name...)
+	}
+	p := filepath.Join(listed, name)
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(dir, p)
+	}
+	return append(b, p...)
 }
 
 // getenv returns the value of a variable in env; the last one counts.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/raw"
 	"github.com/ufbuild/ufbuild/executor"
 )
 
@@ -135,17 +136,17 @@ func TestHungStartIsGivenUp(t *testing.T) {
 func TestHungPathIsGivenUp(t *testing.T) {
 	hang := make(chan struct{})
 	looked := make(chan struct{})
-	stat = func(path string, st *unix.Stat_t) error {
+	look = func(dir int, path []byte, follow bool) raw.Stat {
 		<-hang
 		defer func() { looked <- struct{}{} }()
-		return unix.Stat(path, st)
+		return raw.Look(dir, path, follow)
 	}
 	t.Cleanup(func() {
 		close(hang)
 		for range 2 {
 			<-looked // each attempt looks once
 		}
-		stat = unix.Stat
+		look = raw.Look
 	})
 	for name, stop := range map[string]func(*Runner, *executor.Invocation){
 		"its time is over": func(_ *Runner, inv *executor.Invocation) { inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond },
