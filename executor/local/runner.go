@@ -52,6 +52,8 @@ type Runner struct {
 	running map[*process]struct{}
 	worn    map[string]*workspace.Laid // by their directories, attempts whose directory may be a spare once nobody needs it
 	inplace chan struct{}              // holds one token: who has it may lay into the root
+	remover chan struct{}              // holds one token: who has it may remove a directory while the build goes on
+	removal sync.WaitGroup
 }
 
 var (
@@ -61,8 +63,9 @@ var (
 
 // New returns a Runner that captures into cas. It costs nothing until the first Run.
 func New(cas cache.CAS, opts Options) *Runner {
-	r := &Runner{cas: cas, opts: opts, running: map[*process]struct{}{}, worn: map[string]*workspace.Laid{}, inplace: make(chan struct{}, 1)}
+	r := &Runner{cas: cas, opts: opts, running: map[*process]struct{}{}, worn: map[string]*workspace.Laid{}, inplace: make(chan struct{}, 1), remover: make(chan struct{}, 1)}
 	r.inplace <- struct{}{}
+	r.remover <- struct{}{}
 	return r
 }
 
@@ -79,8 +82,9 @@ func (r *Runner) ready() error {
 	return r.onceErr
 }
 
-// Close ends the watchdog. Nothing may run any more.
+// Close ends the watchdog, and what is being removed is gone when it returns. Nothing may run any more.
 func (r *Runner) Close() error {
+	r.removal.Wait()
 	r.once.Do(func() { r.onceErr = errors.New("run task: the runner is closed") })
 	r.spares.Close()
 	r.guard.dismiss()
@@ -163,13 +167,24 @@ func (r *Runner) materialize(inv *executor.Invocation) (*workspace.Laid, error) 
 	return workspace.Materialize(inv.Dir, r.cas, inv.Spec())
 }
 
-// Reap is workspace.Reap of the directory of an attempt, which may become that of a later one instead.
+// Reap is workspace.Reap of the directory of an attempt, which may become that of a later one instead. One at a time is removed while its
+// caller goes on: of the end of a build, removing thousands of files would be a good part. Who comes meanwhile removes its own, so that no
+// more of them wait than attempts run.
 func (r *Runner) Reap(dir string) {
 	r.mu.Lock()
 	laid := r.worn[dir]
 	delete(r.worn, dir)
 	r.mu.Unlock()
-	if !r.spares.Offer(dir, laid) {
+	if r.spares.Offer(dir, laid) {
+		return
+	}
+	select {
+	case <-r.remover:
+		r.removal.Go(func() {
+			workspace.Reap(dir)
+			r.remover <- struct{}{}
+		})
+	default:
 		workspace.Reap(dir)
 	}
 }

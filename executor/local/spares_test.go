@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,7 @@ func TestSpares(t *testing.T) {
 			_, err := r.Run(t.Context(), first, nil)
 			require.NoError(t, err)
 			r.Reap(first.Dir)
+			r.removal.Wait()
 			if !tc.kept {
 				require.NoDirExists(t, first.Dir)
 			} else {
@@ -68,4 +70,31 @@ func placed(t *testing.T, root, path, text string) source.File {
 	require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
 	require.NoError(t, os.WriteFile(at, []byte(text), 0o644))
 	return source.File{Path: path, Digest: digest.Of([]byte(text)), Mode: 0o644}
+}
+
+// TestReapAside wants every directory gone when the runner is closed, whoever removed it, and its caller not to wait for the first.
+func TestReapAside(t *testing.T) {
+	r := New(mem.New(t.TempDir()), Options{})
+	dir := t.TempDir()
+	var all []string
+	for _, name := range []string{"a", "b", "c"} {
+		at := filepath.Join(dir, name)
+		all = append(all, at)
+		for i := range 200 {
+			sub := filepath.Join(at, strconv.Itoa(i%10))
+			require.NoError(t, os.MkdirAll(sub, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(sub, strconv.Itoa(i)), nil, 0o644))
+		}
+	}
+	<-r.remover // somebody removes
+	r.Reap(all[0])
+	require.NoDirExists(t, all[0], "then each removes its own")
+	r.remover <- struct{}{}
+	for _, at := range all[1:] {
+		r.Reap(at)
+	}
+	require.NoError(t, r.Close())
+	for _, at := range all {
+		require.NoDirExists(t, at)
+	}
 }
