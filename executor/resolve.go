@@ -262,10 +262,14 @@ func mergeEnv(p *lang.Profile, task []lang.EnvVar) []lang.EnvVar {
 // sources finds the source files that the workspace will hold. Files of the repository whose lines are in without are left out.
 func (d *Decider) sources(inst *lang.Instance, a *Action, deps *dependencies, without map[string]bool) ([]source.File, error) {
 	found := map[string]source.File{}
+	var seen []source.File // just now
 	if inst.Workspace.Mode == lang.ModeRepo {
-		files, err := d.Sources.Repo(inst.Workspace.Include, inst.Workspace.Exclude)
+		files, now, err := d.Sources.RepoNow(inst.Workspace.Include, inst.Workspace.Exclude)
 		if err != nil {
 			return nil, err
+		}
+		if now {
+			seen = files
 		}
 		addFiles(found, files)
 		for p := range d.Own {
@@ -277,7 +281,7 @@ func (d *Decider) sources(inst *lang.Instance, a *Action, deps *dependencies, wi
 		}
 	}
 	for _, in := range inst.Inputs {
-		files, err := d.Sources.Glob(in.Globs, in.Exclude)
+		files, err := d.Sources.GlobSeen(in.Globs, in.Exclude, seen)
 		if err != nil {
 			return nil, fmt.Errorf("read input %q of %s: %w", in.Name, inst.Address, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -203,11 +204,39 @@ func (s *sources) matchesAny(pattern string) bool {
 	if len(s.withOverlay(pattern, nil)) > 0 {
 		return true
 	}
-	found = anyBelow(s.disk(), pattern)
+	found = s.anyIn(pattern) || anyBelow(s.disk(), pattern)
 	s.mu.Lock()
 	s.matched[pattern] = found
 	s.mu.Unlock()
 	return found
+}
+
+// fewNames is how many names of a directory are read at once by who needs one that matches.
+const fewNames = 64
+
+// anyIn reports whether one directory holds a regular file that a glob matches, where only the name of a file has wildcards. It reads no
+// more of the directory than up to that file, which may be one of very many. False says nothing.
+func (s *sources) anyIn(pattern string) bool {
+	dir, base := path.Split(pattern)
+	if strings.ContainsAny(dir, `*?[{\`) || !cleanPath(dir+"x") || internalPath(pattern) || !doublestar.ValidatePattern(base) || strings.Contains(base, "**") {
+		return false
+	}
+	h, err := os.OpenFile(filepath.Join(s.dir, filepath.FromSlash(dir)), os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return false
+	}
+	defer h.Close()
+	for {
+		names, err := h.ReadDir(fewNames)
+		for _, n := range names {
+			if n.Type().IsRegular() && doublestar.MatchUnvalidated(base, n.Name()) {
+				return true
+			}
+		}
+		if err != nil || len(names) == 0 {
+			return false
+		}
+	}
 }
 
 func anyBelow(dir fs.FS, pattern string) bool {

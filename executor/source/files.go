@@ -376,10 +376,15 @@ func (f *Files) Recheck(files []File) (changed string, err error) {
 	return "", nil
 }
 
-// lookAll answers for many paths in parallel, in their order. Paths that vanished are left out.
-func (f *Files) lookAll(paths []string, follow following) ([]File, error) {
+// lookAll answers for many paths in parallel, in their order. Paths that vanished are left out. Regular files of seen, sorted, are those
+// that they were a moment ago.
+func (f *Files) lookAll(paths []string, follow following, seen []File) ([]File, error) {
 	out := make([]File, len(paths))
 	err := Each(len(paths), func(i int) error {
+		if at, ok := find(seen, paths[i]); ok && seen[at].Target == "" {
+			out[i] = seen[at]
+			return nil
+		}
 		file, err := f.look(paths[i], follow)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

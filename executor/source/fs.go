@@ -3,6 +3,7 @@ package source
 import (
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/executor/stamp"
@@ -45,13 +46,44 @@ func (w watchedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if kept(name) {
 		return nil, nil // our own work changes it all the time
 	}
-	_, unseen := w.files.list(name)
+	names, err := w.files.list(name)
+	if err == nil {
+		entries := make([]fs.DirEntry, len(names))
+		for i := range names {
+			entries[i] = watchedName{w, name, &names[i]}
+		}
+		return entries, nil
+	}
 	entries, err := fs.ReadDir(w.disk, name)
-	if (err == nil) != (unseen == nil) {
+	if err == nil {
 		w.files.observe(name, true, torn) // a link leads out of the directory, or it changes
 	}
 	return entries, err
 }
+
+// watchedName implements [fs.DirEntry].
+type watchedName struct {
+	fs  watchedFS
+	dir string
+	of  *dirName
+}
+
+func (n watchedName) Name() string { return n.of.name }
+func (n watchedName) IsDir() bool  { return n.of.dir }
+
+func (n watchedName) Type() fs.FileMode {
+	switch {
+	case n.of.dir:
+		return fs.ModeDir
+	case n.of.link:
+		return fs.ModeSymlink
+	case n.of.file:
+		return 0
+	}
+	return fs.ModeIrregular
+}
+
+func (n watchedName) Info() (fs.FileInfo, error) { return n.fs.Lstat(path.Join(n.dir, n.of.name)) }
 
 // see comes before the look itself: what changes in between is seen as it was before, and does not hold.
 func (w watchedFS) see(name string, follow bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -26,6 +27,11 @@ import (
 // Errors: a malformed glob or one that leaves the root, a directory or file that cannot be read, a
 // link that leaves the root, a special file or directory named without a wildcard.
 func (f *Files) Glob(globs, excludes []string) ([]File, error) {
+	return f.GlobSeen(globs, excludes, nil)
+}
+
+// GlobSeen is Glob for who has just looked at files, sorted by path, of which no link was followed: they are not looked at again.
+func (f *Files) GlobSeen(globs, excludes []string, seen []File) ([]File, error) {
 	if err := f.ready(); err != nil {
 		return nil, err
 	}
@@ -55,7 +61,7 @@ func (f *Files) Glob(globs, excludes []string) ([]File, error) {
 		}
 	}
 	paths = sortUnique(paths)
-	files, err := f.lookAll(paths, followLinks)
+	files, err := f.lookAll(paths, followLinks, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +112,13 @@ func (f *Files) linkTo(name string) (string, error) {
 
 // contains reports whether sorted files hold path.
 func contains(files []File, path string) bool {
-	i := sort.Search(len(files), func(i int) bool { return files[i].Path >= path })
-	return i < len(files) && files[i].Path == path
+	_, ok := find(files, path)
+	return ok
+}
+
+// find finds path in sorted files.
+func find(files []File, path string) (at int, ok bool) {
+	return slices.BinarySearchFunc(files, path, func(f File, path string) int { return strings.Compare(f.Path, path) })
 }
 
 // sortUnique sorts paths and drops repetitions.
@@ -223,6 +234,7 @@ type walk struct {
 	glob  string
 	parts []string
 	plain bool // compare component by component
+	all   bool // everything matches
 	found []string
 }
 
@@ -235,8 +247,11 @@ func (w *walk) dir(dir string, depth int) error {
 	if err != nil {
 		return err
 	}
+	if dir != "" {
+		dir += "/"
+	}
 	for _, n := range names {
-		if err := w.name(path.Join(dir, n.name), n, depth); err != nil {
+		if err := w.name(dir+n.name, n, depth); err != nil {
 			return err
 		}
 	}
@@ -260,7 +275,7 @@ func (w *walk) name(p string, n dirName, depth int) error {
 	case !n.file || w.plain && !last:
 		return nil
 	}
-	if w.plain || doublestar.MatchUnvalidated(w.glob, p) {
+	if w.plain || w.all || doublestar.MatchUnvalidated(w.glob, p) {
 		w.found = append(w.found, p)
 	}
 	return nil

@@ -232,3 +232,35 @@ func BenchmarkNoChange(b *testing.B) {
 		}
 	})
 }
+
+// TestGlobSeen wants files that were looked at a moment ago taken as they were, and links looked at, since they were not followed then.
+func TestGlobSeen(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(name), 0o644))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(root, "in"), 0o755))
+	require.NoError(t, os.Symlink("../a", filepath.Join(root, "in/link")))
+	f := Open(root, "")
+	defer f.Close()
+	seen, now, err := f.RepoNow(nil, []string{"b"})
+	require.NoError(t, err)
+	require.True(t, now)
+	require.Len(t, seen, 3)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a"), []byte("later"), 0o644))
+	got, err := f.GlobSeen([]string{"*", "in/*"}, nil, seen)
+	require.NoError(t, err)
+	want, err := f.Glob([]string{"*", "in/*"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, seen[0], got[0], "as it was")
+	require.NotEqual(t, want[0], got[0])
+	require.Equal(t, want[1:], got[1:])
+	require.Equal(t, "in/link", got[3].Path)
+	require.Equal(t, "../a", got[3].Target, "what it leads to is given too")
+	got, err = f.GlobSeen([]string{"in/*"}, nil, seen)
+	require.NoError(t, err)
+	require.Empty(t, got[0].Target, "a link alone counts as its bytes")
+	_, now, err = f.RepoNow(nil, nil)
+	require.NoError(t, err)
+	require.False(t, now, "some were looked at before")
+}

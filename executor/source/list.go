@@ -3,13 +3,12 @@ package source
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
@@ -18,6 +17,7 @@ type dirName struct {
 	name string
 	dir  bool
 	file bool // a regular file or a link
+	link bool
 }
 
 // listing is what was in a directory, sorted, for as long as the directory does not change.
@@ -85,33 +85,36 @@ func (f *Files) listingsSettled() bool {
 
 // readNames reads a directory.
 func (f *Files) readNames(dir string) ([]dirName, error) {
-	h, err := f.openBeneath(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	fd, err := f.openAt(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	defer h.Close()
-	found, err := h.ReadDir(-1)
+	defer unix.Close(fd)
+	found, err := effect.ReadDir(fd)
 	if err != nil {
-		return nil, fmt.Errorf("read directory %s: %w", dir, reason(err))
+		return nil, fmt.Errorf("read directory %s: %w", dir, err)
 	}
 	names := make([]dirName, 0, len(found))
 	for _, e := range found {
-		mode := e.Type()
-		names = append(names, dirName{
-			name: e.Name(),
-			dir:  mode.IsDir(),
-			file: mode.IsRegular() || mode&fs.ModeSymlink != 0,
-		})
+		kind := e.Kind
+		if kind == unix.DT_UNKNOWN {
+			if kind, err = kindAt(fd, e.Name); errors.Is(err, unix.ENOENT) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read directory %s: %s: %w", dir, e.Name, err)
+			}
+		}
+		link := kind == unix.DT_LNK
+		names = append(names, dirName{name: e.Name, dir: kind == unix.DT_DIR, file: kind == unix.DT_REG || link, link: link})
 	}
 	slices.SortFunc(names, func(a, b dirName) int { return strings.Compare(a.name, b.name) })
 	return names, nil
 }
 
-// reason strips the path that os puts around a system error, which we name ourselves.
-func reason(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
+// kindAt is what a name in a directory is, where the directory does not say.
+func kindAt(dir int, name string) (byte, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return byte(st.Mode & unix.S_IFMT >> 12), err // that is how the kinds are numbered
 }

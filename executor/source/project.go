@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,7 +22,12 @@ type Project struct {
 	top  string
 	root string // the campaign's
 	skip []string
-	seen map[string]signature
+	seen []projectFile // sorted by path
+}
+
+type projectFile struct {
+	path string
+	sig  signature
 }
 
 // ProjectChange is a file that was made, changed or removed between two looks.
@@ -81,19 +86,15 @@ func (p *Project) look() error {
 	if len(paths) > maxProject {
 		return fmt.Errorf("look at project: it has %d files; more than %d are not watched", len(paths), maxProject)
 	}
-	sigs := make([]signature, len(paths))
+	paths = sortUnique(paths)
+	seen := make([]projectFile, len(paths))
 	err = Each(len(paths), func(i int) error {
 		if !f.leftOut(paths[i]) {
-			sigs[i] = stamp.Stat(f.dirFD, paths[i], false)
+			seen[i] = projectFile{paths[i], stamp.Stat(f.dirFD, paths[i], false)}
 		}
 		return nil
 	})
-	p.seen = make(map[string]signature, len(paths))
-	for i, sig := range sigs {
-		if sig != absent {
-			p.seen[paths[i]] = sig
-		}
-	}
+	p.seen = slices.DeleteFunc(seen, func(f projectFile) bool { return f.sig == absent })
 	return err
 }
 
@@ -121,19 +122,17 @@ func (p *Project) Changes() ([]ProjectChange, error) {
 	if err := now.look(); err != nil {
 		return nil, err
 	}
-	all := maps.Clone(p.seen)
-	maps.Copy(all, now.seen)
 	var out []ProjectChange
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		was, is := p.seen[name], now.seen[name]
+	for was, is := range pairs(p.seen, now.seen) {
 		if was == is {
 			continue
 		}
-		c := ProjectChange{What: "changed", At: time.Unix(0, is.Change)}
+		name := max(was.path, is.path)
+		c := ProjectChange{What: "changed", At: time.Unix(0, is.sig.Change)}
 		switch {
-		case was == absent:
+		case was.sig == absent:
 			c.What = "made"
-		case is == absent:
+		case is.sig == absent:
 			c.What, c.At = "removed", p.lastChange(path.Dir(name))
 		}
 		rel, err := filepath.Rel(p.root, filepath.Join(p.top, filepath.FromSlash(name)))
@@ -144,6 +143,30 @@ func (p *Project) Changes() ([]ProjectChange, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// pairs are the files of two looks, each with what has the same path in the other, or with nothing.
+func pairs(a, b []projectFile) iter.Seq2[projectFile, projectFile] {
+	return func(yield func(was, is projectFile) bool) {
+		for i, j := 0, 0; i < len(a) || j < len(b); {
+			var was, is projectFile
+			if i < len(a) && (j == len(b) || a[i].path <= b[j].path) {
+				was = a[i]
+			}
+			if j < len(b) && (i == len(a) || b[j].path <= a[i].path) {
+				is = b[j]
+			}
+			if was.path != "" {
+				i++
+			}
+			if is.path != "" {
+				j++
+			}
+			if !yield(was, is) {
+				return
+			}
+		}
+	}
 }
 
 // lastChange is when the nearest directory that is still there was changed.

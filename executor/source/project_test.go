@@ -61,3 +61,18 @@ func TestProjectChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestPairs(t *testing.T) {
+	file := func(path string, ino uint64) projectFile { return projectFile{path, signature{Ino: ino}} }
+	none := projectFile{}
+	a := []projectFile{file("a", 1), file("b", 1), file("d", 1)}
+	b := []projectFile{file("0", 2), file("b", 2), file("c", 2), file("d", 2), file("e", 2)}
+	var got [][2]projectFile
+	for was, is := range pairs(a, b) {
+		got = append(got, [2]projectFile{was, is})
+	}
+	require.Equal(t, [][2]projectFile{{none, b[0]}, {a[0], none}, {a[1], b[1]}, {none, b[2]}, {a[2], b[3]}, {none, b[4]}}, got)
+	for range pairs(nil, nil) {
+		t.Fatal("of nothing")
+	}
+}

@@ -26,18 +26,24 @@ import (
 // snapshot. Errors: trouble with git, a submodule that is not initialised, a link that leaves the
 // root, an unreadable file.
 func (f *Files) Repo(include, exclude []string) ([]File, error) {
+	files, _, err := f.RepoNow(include, exclude)
+	return files, err
+}
+
+// RepoNow is Repo, and says whether all of them were looked at just now: [Files.GlobSeen] need not look at them again.
+func (f *Files) RepoNow(include, exclude []string) (files []File, now bool, err error) {
 	if err := f.ready(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, g := range append(include[:len(include):len(include)], exclude...) {
 		if err := checkGlob(g); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	f.repoAsked.Store(true)
 	f.repo.Do(func() { f.repoList, f.repoErr = f.repoPaths() })
 	if f.repoErr != nil {
-		return nil, f.repoErr
+		return nil, false, f.repoErr
 	}
 	var paths []string
 	for _, p := range f.repoList {
@@ -47,17 +53,17 @@ func (f *Files) Repo(include, exclude []string) ([]File, error) {
 	}
 	for _, p := range paths {
 		if f.empty[p] {
-			return nil, fmt.Errorf("read submodule %s: it is not initialised\nhint: git submodule update --init %s, or leave it out with workspace.exclude", p, p)
+			return nil, false, fmt.Errorf("read submodule %s: it is not initialised\nhint: git submodule update --init %s, or leave it out with workspace.exclude", p, p)
 		}
 	}
 	if err := f.checkLarge(paths); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return f.snapshot(paths)
 }
 
-// snapshot answers for paths, each looked at once in the life of f.
-func (f *Files) snapshot(paths []string) ([]File, error) {
+// snapshot answers for paths, each looked at once in the life of f; now says that it was for all of them.
+func (f *Files) snapshot(paths []string) (files []File, now bool, err error) {
 	f.repoMu.Lock()
 	defer f.repoMu.Unlock()
 	var ask []string
@@ -66,9 +72,9 @@ func (f *Files) snapshot(paths []string) ([]File, error) {
 			ask = append(ask, p)
 		}
 	}
-	found, err := f.lookAll(ask, keepLinks)
+	found, err := f.lookAll(ask, keepLinks, nil)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, p := range ask {
 		f.repoSeen[p] = File{} // deleted, unless found
@@ -76,13 +82,13 @@ func (f *Files) snapshot(paths []string) ([]File, error) {
 	for _, file := range found {
 		f.repoSeen[file.Path] = file
 	}
-	files := make([]File, 0, len(paths))
+	files = make([]File, 0, len(paths))
 	for _, p := range paths {
 		if file := f.repoSeen[p]; file.Path != "" {
 			files = append(files, file)
 		}
 	}
-	return files, nil
+	return files, len(ask) == len(paths), nil
 }
 
 // repoPaths lists the project, sorted.
@@ -130,7 +136,7 @@ func (f *Files) underGit() bool {
 
 // everyFile lists all files below dir.
 func (f *Files) everyFile(dir string) ([]string, error) {
-	w := walk{files: f, glob: path.Join(escape(dir), "**"), parts: []string{"**"}}
+	w := walk{files: f, glob: path.Join(escape(dir), "**"), parts: []string{"**"}, all: true}
 	err := w.dir(dir, 0)
 	return w.found, err
 }
