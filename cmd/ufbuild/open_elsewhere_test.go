@@ -54,7 +54,7 @@ type openWorld struct {
 func leaveOpen(t *testing.T, task string) *openWorld {
 	w := &openWorld{worker: workertest.Start(t, remotetest.Options{}), word: filepath.Join(t.TempDir(), "word")}
 	require.NoError(t, unix.Mkfifo(w.word, 0o600))
-	w.home = newHome(t, map[string]string{"agent.sh": "echo p >>$UFTRACE; read word <$WORD; echo $word >o\n"})
+	w.home = newHome(t, map[string]string{"agent.sh": "echo p >>$UFTRACE; read word <$WORD; echo $word >o; echo '{\"cost_usd\":0.25}' >$UF_USAGE\n"})
 	w.env = append(w.env, "WORD="+w.word)
 	w.worker.Env = []string{traceVariable + "=" + w.trace, "WORD=" + w.word, "PATH=/usr/local/bin:/usr/bin:/bin"}
 	w.declare(`remote "farm" {` + "\n  engine = \"reapi\"\n  address = \"" + w.worker.Server.URL() + "\"\n}")
@@ -138,7 +138,7 @@ func TestRetryEndsWhatGoesOnElsewhere(t *testing.T) {
 	require.Equal(t, []string{"operations/1"}, w.worker.Cancelled())
 	w.noneAlive()
 	require.NotContains(t, w.must("status"), "goes on at")
-	w.costs(1)
+	w.costs(1, "0.00")
 	c := w.start("build", "p")
 	w.awaitTrace("p", 2)
 	w.say("again")
@@ -147,12 +147,12 @@ func TestRetryEndsWhatGoesOnElsewhere(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(w.dir, "out", "p", "o"))
 	require.NoError(t, err)
 	require.Equal(t, "again\n", string(b))
-	w.costs(2)
+	w.costs(2, "0.25")
 }
 
-// costs wants the ledger to know of so many attempts, each of unknown cost.
-func (w *openWorld) costs(attempts int) {
-	require.Regexp(w.t, fmt.Sprintf(`\ntotal +%d .*\$0\.00\+`, attempts), w.must("cost"))
+// costs wants the ledger to know of so many attempts, of which some did not say what they took.
+func (w *openWorld) costs(attempts int, known string) {
+	require.Regexp(w.t, fmt.Sprintf(`\ntotal +%d .*\$%s\+`, attempts, known), w.must("cost"))
 }
 
 // TestRetryTellsWhatItCannotEnd: a remote that cannot be asked is no reason to keep a person from a retry, and is told of.
@@ -161,9 +161,27 @@ func TestRetryTellsWhatItCannotEnd(t *testing.T) {
 	w.worker.Server.Misbehave(remotetest.Faults{Version: 9})
 	said := w.must("retry", "p", "--yes", "--no-build")
 	require.Contains(t, said, "warning: p: it may go on at farm, as operations/1, and cost:")
-	w.costs(1)
+	w.costs(1, "0.00")
 	w.must("undo")
 	w.must("retry", "p", "--yes", "--no-build")
-	w.costs(1)
+	w.costs(1, "0.00")
 	require.Empty(t, w.worker.Cancelled())
+}
+
+// TestUndoneRetryCountsOnce: an attempt that a retry gave up, and could not end, is finished after all when the retry is undone. It is one
+// attempt in the ledger, with what it says it took in the place of what nobody could say before.
+func TestUndoneRetryCountsOnce(t *testing.T) {
+	w := leaveOpen(t, "p")
+	w.worker.Server.Misbehave(remotetest.Faults{Version: 9})
+	w.must("retry", "p", "--yes", "--no-build")
+	w.costs(1, "0.00")
+	w.must("undo")
+	w.worker.Server.Misbehave(remotetest.Faults{})
+	c := w.start("build", "p")
+	w.say("done")
+	require.Zero(t, c.wait(), c.said.String())
+	require.Equal(t, map[string]int{"p": 1}, w.traced())
+	for _, by := range []string{"task", "build"} {
+		require.Regexp(t, `\ntotal +1 .*\$0\.25 `, w.must("cost", "--by", by))
+	}
 }

@@ -73,6 +73,25 @@ func TestTwoBuildsWriteAtOnceAndLogsAreReused(t *testing.T) {
 	require.Len(t, read(t, dir, ledger.Filter{}), 6)
 }
 
+// TestTheLineThatKnowsMostCounts: of several lines of an attempt, in whatever order they lie, one counts.
+func TestTheLineThatKnowsMostCounts(t *testing.T) {
+	unknown, tokens, least, exact := ran("a", "k", 1, cache.Cancelled, 0, nil), ran("a", "k", 1, cache.OK, 0, nil), ran("a", "k", 1, cache.OK, 0, ptr(0.25)), ran("a", "k", 1, cache.OK, 0, ptr(0.5))
+	tokens.Usage.OutputTokens, least.Usage.AtLeast = ptr[int64](7), true
+	ranks := []ledger.Entry{unknown, tokens, least, exact}
+	for i, one := range ranks {
+		for j, other := range ranks {
+			dir := t.TempDir()
+			l := ledger.Open(dir)
+			require.NoError(t, l.Append(one))
+			require.NoError(t, l.Append(other))
+			require.NoError(t, l.Close())
+			got := read(t, dir, ledger.Filter{})
+			require.Len(t, got, 1)
+			require.Equal(t, ranks[max(i, j)].Usage, got[0].Usage)
+		}
+	}
+}
+
 func TestHitsAreSummedByTask(t *testing.T) {
 	dir := t.TempDir()
 	l := ledger.Open(dir)

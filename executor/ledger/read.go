@@ -55,14 +55,14 @@ func (f Filter) may(payload, mark []byte) bool {
 }
 
 // Read returns the entries of the ledger in dir that match, log by log in the order they were
-// appended; an attempt that was accounted twice comes once. A ledger that does not exist is empty.
+// appended; an attempt that was accounted several times comes once, as the line says it that knows most of what it used. A ledger that does not exist is empty.
 // lost is how many damaged stretches had to be passed over. It never writes.
 func Read(dir string, f Filter) (entries []Entry, lost int, err error) {
 	files, err := os.ReadDir(dir) // in order of their names
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, 0, fmt.Errorf("read ledger: %w", err)
 	}
-	seen := map[attemptID]bool{}
+	at := map[attemptID]int{} // in entries
 	mark := f.mark()
 	for _, file := range files {
 		if filepath.Ext(file.Name()) != logExt {
@@ -73,9 +73,20 @@ func Read(dir string, f Filter) (entries []Entry, lost int, err error) {
 			if !f.may(payload, mark) {
 				return nil
 			}
-			if json.Unmarshal(payload, &e) == nil && f.match(&e) && first(seen, &e) {
-				entries = append(entries, e)
+			if json.Unmarshal(payload, &e) != nil || !f.match(&e) {
+				return nil
 			}
+			if e.Kind == Ran {
+				id := attemptID{e.Key, e.Ordinal}
+				if i, twice := at[id]; twice {
+					if known(&e) > known(&entries[i]) {
+						entries[i] = e
+					}
+					return nil
+				}
+				at[id] = len(entries)
+			}
+			entries = append(entries, e)
 			return nil
 		})
 		if err != nil {
@@ -92,14 +103,17 @@ type attemptID struct {
 	ordinal int
 }
 
-func first(seen map[attemptID]bool, e *Entry) bool {
-	if e.Kind != Ran {
-		return true
+// known ranks what lines of one attempt know of its use. Who gives up an attempt that it cannot end writes that it cost something; when
+// the attempt is finished all the same, it says how much.
+func known(e *Entry) int {
+	u := &e.Usage
+	switch {
+	case u.CostUSD != nil && !u.AtLeast:
+		return 3
+	case u.CostUSD != nil:
+		return 2
+	case u.InputTokens != nil || u.OutputTokens != nil:
+		return 1
 	}
-	id := attemptID{e.Key, e.Ordinal}
-	if seen[id] {
-		return false
-	}
-	seen[id] = true
-	return true
+	return 0
 }
