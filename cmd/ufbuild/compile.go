@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,39 +61,51 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 	if !s.compilable() {
 		return nil
 	}
-	c, all := &compiled.Campaign{Total: sum.Total}, make([]compiled.Task, len(s.campaign.Tasks))
-	index := make(map[string]int, len(s.campaign.Tasks))
+	c, index := &compiled.Campaign{Total: sum.Total}, make(map[string]int, len(s.campaign.Tasks))
 	for i, t := range s.campaign.Tasks {
-		all[i].Name = t.Name
 		index[t.Name] = i
-	}
-	for i, t := range s.campaign.Tasks {
-		for _, ref := range t.Refs {
-			if to := index[ref.Task]; !slices.Contains(all[i].Deps, to) {
-				all[i].Deps = append(all[i].Deps, to)
-			}
-		}
-	}
-	for i := range sum.Nodes {
-		t := &all[index[sum.Nodes[i].Address.Task]]
-		t.Nodes = append(t.Nodes, s.compileNode(sum.Nodes[i]))
 	}
 	if s.sources.made || s.campaign.ListsFiles() || !s.compileFiles(c, index) || !readAsData(c, s.readOtherwise(c)) {
 		return nil
 	}
-	s.compileSources(c, all)
-	c.SetTasks(all)
+	s.compileSources(c)
+	nodes := nodesByTask(sum, index)
+	c.MakeTasks(index, func(i int) compiled.Task {
+		t := s.campaign.Tasks[i]
+		made := compiled.Task{Name: t.Name, Sources: s.sources.ofTask(t.Name, c.Sourced)}
+		for _, ref := range t.Refs {
+			if to := index[ref.Task]; !slices.Contains(made.Deps, to) {
+				made.Deps = append(made.Deps, to)
+			}
+		}
+		for r := range nodes(i) {
+			made.Nodes = append(made.Nodes, s.compileNode(r))
+		}
+		return made
+	})
 	return c
 }
 
-// compileSources says which tasks a source file can change. Where validate commands read files too, it leaves that open.
-func (s *session) compileSources(c *compiled.Campaign, all []compiled.Task) {
+// nodesByTask returns what goes through the nodes of a task, by its number, in the order of the graph.
+func nodesByTask(sum *executor.Summary, index map[string]int) func(int) iter.Seq[*executor.NodeResult] {
+	first, next := make([]int32, len(index)), make([]int32, len(sum.Nodes)) // numbers of nodes and one; 0: none
+	for i, r := range slices.Backward(sum.Nodes) {
+		of := index[r.Address.Task]
+		first[of], next[i] = int32(i+1), first[of]
+	}
+	return func(task int) iter.Seq[*executor.NodeResult] {
+		return func(yield func(*executor.NodeResult) bool) {
+			for i := first[task]; i != 0 && yield(sum.Nodes[i-1]); i = next[i-1] {
+			}
+		}
+	}
+}
+
+// compileSources says whether all that a source file can change is known. Where validate commands read files too, that is left open.
+func (s *session) compileSources(c *compiled.Campaign) {
 	validates := slices.ContainsFunc(s.campaign.Contracts, func(c *lang.Contract) bool { return len(c.Validate) > 0 })
 	c.Sourced = !validates && s.sources.n <= maxSources
 	s.sources.sort()
-	for i := range all {
-		all[i].Sources = s.sources.ofTask(all[i].Name, c.Sourced)
-	}
 }
 
 // maxSources bounds the source files, counted by task, that are remembered: with more of them a task looks at whole directories,

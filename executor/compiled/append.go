@@ -148,7 +148,7 @@ func (r *reader) signed() int {
 
 // appendix spells what is not in the file.
 func (c *Campaign) appendix() []byte {
-	w := writer{make([]byte, appendixHead, 4<<10)}
+	w := writer{b: make([]byte, appendixHead, 4<<10)}
 	w.text(c.Beside)
 	w.number(c.Total)
 	w.dirs(c.Dirs)

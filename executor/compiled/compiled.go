@@ -36,9 +36,11 @@ type Campaign struct {
 	Read    []string // files, by slash path below the root, of which nobody knows here what they can change: also some of Prompts
 	Dirs    []Dir    // the directories that these are in
 
-	tasks   []*Task // in the order of the campaign; nil for those that are only in flat
-	flat    flat    // as they lie in the file
-	pending pending // what is not in the file yet
+	tasks   []*Task          // in the order of the campaign; nil for those that are only in flat, or made when they are asked for
+	flat    flat             // as they lie in the file
+	make    func(i int) Task // nil without MakeTasks
+	index   map[string]int   // of MakeTasks
+	pending pending          // what is not in the file yet
 }
 
 // Len is the number of tasks.
@@ -46,10 +48,22 @@ func (c *Campaign) Len() int { return len(c.tasks) }
 
 // Task returns a task by its index. Who changes something of it says so with [Campaign.Changed].
 func (c *Campaign) Task(i int) *Task {
+	if c.tasks[i] == nil && c.make != nil {
+		t := c.make(i)
+		return &t
+	}
 	if c.tasks[i] == nil {
 		c.tasks[i] = c.flat.task(i)
 	}
 	return c.tasks[i]
+}
+
+// MakeTasks makes tasks those of the campaign that are put together when they are asked for and kept by nobody: all of them together take
+// more than what is written of them. Index has their numbers by their names.
+func (c *Campaign) MakeTasks(index map[string]int, task func(i int) Task) {
+	c.tasks, c.flat = make([]*Task, len(index)), flat{}
+	c.index, c.make = index, task
+	c.pending.all = true
 }
 
 // SetTasks makes tasks those of the campaign.
@@ -72,8 +86,8 @@ func (c *Campaign) Index(name string) (int, bool) {
 }
 
 func (c *Campaign) nameOf(i int) string {
-	if t := c.tasks[i]; t != nil {
-		return t.Name
+	if t := c.tasks[i]; t != nil || c.make != nil {
+		return c.Task(i).Name
 	}
 	return c.flat.name(i)
 }
@@ -190,31 +204,33 @@ type adjacency struct {
 
 func (a *adjacency) of(i int) []int32 { return a.list[a.start[i]:a.start[i+1]] }
 
+// turned are the same pairs by their other ends.
+func (a *adjacency) turned() adjacency {
+	n := len(a.start) - 1
+	r := adjacency{start: make([]int32, n+1), list: make([]int32, len(a.list))}
+	for _, d := range a.list {
+		r.start[d+1]++
+	}
+	for i := range n {
+		r.start[i+1] += r.start[i]
+	}
+	next := slices.Clone(r.start)
+	for i := range n {
+		for _, d := range a.of(i) {
+			r.list[next[d]] = int32(i)
+			next[d]++
+		}
+	}
+	return r
+}
+
 // dependents turns the dependencies round, or takes them from where they lie so: they are never changed.
 func (c *Campaign) dependents() neighbours {
 	if c.flat.n > 0 {
 		return &c.flat
 	}
-	a := adjacency{start: make([]int32, c.Len()+1)}
-	n := 0
-	for _, t := range c.tasks {
-		for _, d := range t.Deps {
-			a.start[d+1]++
-			n++
-		}
-	}
-	for i := range c.tasks {
-		a.start[i+1] += a.start[i]
-	}
-	next := append([]int32(nil), a.start...)
-	a.list = make([]int32, n)
-	for i, t := range c.tasks {
-		for _, d := range t.Deps {
-			a.list[next[d]] = int32(i)
-			next[d]++
-		}
-	}
-	return &a
+	t := c.tables()
+	return &t.dependents
 }
 
 // neighbours are the tasks beside each.
@@ -226,12 +242,16 @@ func (c *Campaign) Paid() []int {
 		return c.flat.paidTasks() // the kind of a task is never changed
 	}
 	var out []int
-	for i, t := range c.tasks {
-		if slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Paid != nil }) {
+	for i := range c.tasks {
+		if c.Task(i).paid() {
 			out = append(out, i)
 		}
 	}
 	return out
+}
+
+func (t *Task) paid() bool {
+	return slices.ContainsFunc(t.Nodes, func(n Node) bool { return n.Paid != nil })
 }
 
 // Path is where the compiled campaign is kept in a directory of campaign state.
@@ -251,7 +271,7 @@ func Load(path string) (*Campaign, error) {
 func Save(path string, c *Campaign) error {
 	done, err := c.append(path)
 	if err == nil && !done {
-		err = save(path, c.Encode())
+		err = save(path, c.parts())
 	}
 	if err != nil {
 		return fmt.Errorf("write compiled campaign: %w", err)
@@ -259,15 +279,17 @@ func Save(path string, c *Campaign) error {
 	return nil
 }
 
-func save(path string, b []byte) error {
+func save(path string, parts [][]byte) error {
 	tmp, err := effect.CreateTemp(filepath.Dir(path), ".compiled-*")
 	if err != nil {
 		return err
 	}
 	defer effect.Remove(tmp.Name())
 	defer tmp.Close()
-	if _, err := tmp.Write(b); err != nil {
-		return err
+	for _, p := range parts {
+		if _, err := tmp.Write(p); err != nil {
+			return err
+		}
 	}
 	return effect.Rename(tmp.Name(), path)
 }

@@ -210,3 +210,28 @@ func FuzzDecode(f *testing.F) {
 		c.Readers("a")
 	})
 }
+
+// TestTasksMadeWhenAskedFor holds them to tasks that are there: what is written, and what is read of it, with texts that are copied
+// and such that are not.
+func TestTasksMadeWhenAskedFor(t *testing.T) {
+	there := chain()
+	there.Files = append(there.Files, compiled.File{Path: "long.hcl", Text: bytes.Repeat([]byte("# long\n"), 4000)})
+	made, index := *there, map[string]int{}
+	for i, task := range there.Tasks() {
+		index[task.Name] = i
+	}
+	made.MakeTasks(index, func(i int) compiled.Task { return *there.Task(i) })
+	require.Equal(t, there.Encode(), made.Encode())
+	require.Equal(t, there.Paid(), made.Paid())
+	require.Equal(t, there.Reach([]int{1}), made.Reach([]int{1}))
+
+	path := filepath.Join(t.TempDir(), "compiled")
+	require.NoError(t, compiled.Save(path, &made))
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, there.Encode(), written)
+	read, err := compiled.Decode(written)
+	require.NoError(t, err)
+	require.Equal(t, there.Files[len(there.Files)-1].Text, read.Files[len(read.Files)-1].Text)
+	require.Equal(t, there.Tasks(), read.Tasks())
+}

@@ -30,27 +30,26 @@ const headSize = len(magic) + 4 + 4
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Encode returns the bytes of the file, without appendices.
-func (c *Campaign) Encode() []byte {
-	w := writer{append(make([]byte, 0, c.size()), magic...)}
+func (c *Campaign) Encode() []byte { return slices.Concat(c.parts()...) }
+
+// parts are what Encode returns, one behind the other: the texts are as large as all the rest, and are not copied for that.
+func (c *Campaign) parts() [][]byte {
+	w := writer{b: append(make([]byte, 0, 4<<10), magic...)}
 	w.b = append(w.b, make([]byte, headSize-len(magic))...)
 	w.text(c.Beside)
 	w.number(c.Total)
 	w.flag(c.Sourced)
-	index := make(map[string]int, c.Len())
+	t := c.tables()
 	w.number(c.Len())
-	w.table(c.Len(), func(i int, w *writer) {
-		index[c.nameOf(i)] = i
-		w.b = append(w.b, c.nameOf(i)...)
-	})
-	w.table(c.Len(), func(i int, w *writer) { w.task(c.Task(i)) })
-	a := c.turned()
-	w.words(a.start)
-	w.words(a.list)
-	var paid []int32
-	for _, i := range c.Paid() {
-		paid = append(paid, int32(i))
+	w.table(&t.names)
+	w.table(&t.tasks)
+	w.words(t.dependents.start)
+	w.words(t.dependents.list)
+	w.words(t.paid)
+	index := c.index
+	if index == nil {
+		index = c.numbers()
 	}
-	w.words(paid)
 	for _, files := range [][]File{c.Files, c.Prompts} {
 		w.number(len(files))
 		for i := range files {
@@ -59,23 +58,70 @@ func (c *Campaign) Encode() []byte {
 	}
 	w.texts(c.Read)
 	w.dirs(c.Dirs)
-	seal(w.b)
-	return w.b
+	all := append(w.parts, w.b)
+	seal(all)
+	return all
 }
 
-// seal writes the sum and the length of what is behind them.
-func seal(b []byte) {
-	binary.LittleEndian.PutUint32(b[headSize-4:], uint32(len(b)-headSize))
-	binary.LittleEndian.PutUint32(b[len(magic):], crc32.Checksum(b[headSize-4:], castagnoli()))
-}
-
-// turned are the dependents of each task, from the dependencies.
-func (c *Campaign) turned() *adjacency {
-	all := Campaign{tasks: make([]*Task, c.Len())}
-	for i := range all.tasks {
-		all.tasks[i] = c.Task(i)
+// seal writes the sum and the length of what is behind them into the first part.
+func seal(parts [][]byte) {
+	size := -headSize
+	for _, p := range parts {
+		size += len(p)
 	}
-	return all.dependents().(*adjacency)
+	head := parts[0]
+	binary.LittleEndian.PutUint32(head[headSize-4:], uint32(size))
+	sum := crc32.Checksum(head[headSize-4:], castagnoli())
+	for _, p := range parts[1:] {
+		sum = crc32.Update(sum, castagnoli(), p)
+	}
+	binary.LittleEndian.PutUint32(head[len(magic):], sum)
+}
+
+// tables are what is written of the tasks.
+type tables struct {
+	names, tasks entries
+	dependents   adjacency
+	paid         []int32
+}
+
+// tables goes through the tasks once, and keeps none.
+func (c *Campaign) tables() (t tables) {
+	t.tasks.b = make([]byte, 0, 128*c.Len())
+	deps := adjacency{start: make([]int32, 1, c.Len()+1)}
+	for i := range c.Len() {
+		task := c.Task(i)
+		t.names.b = append(t.names.b, task.Name...)
+		t.names.end()
+		t.tasks.task(task)
+		t.tasks.end()
+		for _, d := range task.Deps {
+			deps.list = append(deps.list, int32(d))
+		}
+		deps.start = append(deps.start, int32(len(deps.list)))
+		if task.paid() {
+			t.paid = append(t.paid, int32(i))
+		}
+	}
+	t.dependents = deps.turned()
+	return t
+}
+
+// entries are things of a table, with where each ends.
+type entries struct {
+	writer
+	ends []int32
+}
+
+func (e *entries) end() { e.ends = append(e.ends, int32(len(e.b))) }
+
+// numbers are the numbers of the tasks by their names.
+func (c *Campaign) numbers() map[string]int {
+	index := make(map[string]int, c.Len())
+	for i := range c.Len() {
+		index[c.nameOf(i)] = i
+	}
+	return index
 }
 
 func (w *writer) dirs(dirs []Dir) {
@@ -86,17 +132,10 @@ func (w *writer) dirs(dirs []Dir) {
 	}
 }
 
-// table writes n things, with where each ends before them.
-func (w *writer) table(n int, write func(i int, w *writer)) {
-	var all writer
-	ends := make([]int32, n)
-	for i := range n {
-		write(i, &all)
-		ends[i] = int32(len(all.b))
-	}
-	w.words(ends)
-	w.number(len(all.b))
-	w.b = append(w.b, all.b...)
+// table writes things, with where each ends before them.
+func (w *writer) table(e *entries) {
+	w.words(e.ends)
+	w.bytes(e.b)
 }
 
 // words writes numbers of four bytes each.
@@ -107,16 +146,24 @@ func (w *writer) words(list []int32) {
 	}
 }
 
-// size is about how long the file is.
-func (c *Campaign) size() int {
-	n := 4096 + 180*c.Len()
-	for _, f := range slices.Concat(c.Files, c.Prompts) {
-		n += len(f.Path) + len(f.Text) + 6*len(f.Blocks)
-	}
-	return n
+// writer puts fields together.
+type writer struct {
+	b     []byte
+	parts [][]byte // what comes before, where something long is among it
 }
 
-type writer struct{ b []byte }
+// long is a length from which bytes are a part of their own.
+const long = 16 << 10
+
+// bytes writes bytes, which nobody changes any more, with their length before them.
+func (w *writer) bytes(b []byte) {
+	w.number(len(b))
+	if len(b) < long {
+		w.b = append(w.b, b...)
+		return
+	}
+	w.parts, w.b = append(w.parts, w.b, b), nil
+}
 
 func (w *writer) number(n int) { w.b = binary.AppendUvarint(w.b, uint64(n)) }
 
@@ -189,8 +236,7 @@ func (w *writer) node(n *Node) {
 // many lines.
 func (w *writer) file(f *File, index map[string]int) {
 	w.text(f.Path)
-	w.number(len(f.Text))
-	w.b = append(w.b, f.Text...)
+	w.bytes(f.Text)
 	w.number(len(f.Blocks))
 	var last lang.FileBlock
 	for _, b := range f.Blocks {

@@ -7,7 +7,7 @@ func Seal(b []byte) []byte {
 		b = b[headSize:]
 	}
 	out = append(out, b...)
-	seal(out)
+	seal([][]byte{out})
 	return out
 }
 

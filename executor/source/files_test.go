@@ -1,6 +1,8 @@
 package source
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -315,4 +317,9 @@ func FuzzDecodeCache(f *testing.F) {
 		decodeCache(sealed(data))
 		decodeCache(data)
 	})
+}
+
+// sealed appends the checksum that decodeCache wants.
+func sealed(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }

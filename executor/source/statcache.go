@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -221,7 +222,7 @@ func (f *Files) write() error {
 	}
 	skew, err := clockSkew(tmp.File, begun)
 	if err == nil {
-		_, err = tmp.Write(f.encode(skew))
+		err = f.encode(tmp, skew)
 	}
 	if err = errors.Join(err, tmp.Close()); err == nil {
 		err = effect.Rename(tmp.Name(), f.cacheFile)
@@ -262,12 +263,11 @@ func skewOf(stamped, begun, ended int64) int64 {
 	return 0
 }
 
-// encode renders the entries that are clean under the clock of the file system, and marks them so.
-func (f *Files) encode(skew int64) []byte {
+// encode writes the entries that are clean under the clock of the file system, and marks them so.
+func (f *Files) encode(to io.Writer, skew int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := make([]byte, 0, len(cacheMagic)+len(f.entries)*(recordFixed+48)+4)
-	b = append(b, cacheMagic...)
+	w := sumWriter{to: to, b: append(make([]byte, 0, pieceSize+recordFixed+4096), cacheMagic...)}
 	for path, e := range f.entries {
 		if e.at != settled && e.sig.Newest() >= e.at+skew {
 			continue
@@ -281,12 +281,32 @@ func (f *Files) encode(skew int64) []byte {
 			e.age++
 		}
 		e.at = settled
-		b = appendEntry(b, path, e)
+		if w.b = appendEntry(w.b, path, e); len(w.b) >= pieceSize {
+			w.flush()
+		}
 	}
-	return sealed(b)
+	w.flush()
+	if w.err == nil {
+		_, w.err = to.Write(binary.LittleEndian.AppendUint32(nil, w.sum))
+	}
+	return w.err
 }
 
-// sealed appends the checksum that decodeCache wants.
-func sealed(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
+// pieceSize is how much is written at a time: all of it would take as much memory as the entries do.
+const pieceSize = 64 << 10
+
+// sumWriter writes pieces and sums them up.
+type sumWriter struct {
+	to  io.Writer
+	b   []byte // not written yet
+	sum uint32
+	err error
+}
+
+func (w *sumWriter) flush() {
+	w.sum = crc32.Update(w.sum, castagnoli(), w.b)
+	if w.err == nil {
+		_, w.err = w.to.Write(w.b)
+	}
+	w.b = w.b[:0]
 }
