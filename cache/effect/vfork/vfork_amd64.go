@@ -3,6 +3,7 @@ package vfork
 import (
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -20,6 +21,7 @@ func Start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err err
 	if unable.Load() || !simple(attr) {
 		return syscall.ForkExec(path, argv, attr)
 	}
+	hush()
 	way := bornAside
 	if answers(path) && (attr.Dir == "" || answers(attr.Dir)) {
 		way = born
@@ -31,6 +33,14 @@ func Start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err err
 	}
 	return pid, err
 }
+
+// hush lets nobody be told that a child ended. Go's runtime has the kernel call it for each, on a thread that may have to be woken for it,
+// and does nothing then unless somebody asked package os/signal for SIGCHLD, which nobody here does: who waits for a child has other ways.
+// Without a handler the kernel sends no signal, and keeps what is to be waited for all the same.
+var hush = sync.OnceFunc(func() {
+	var none [4]uint64 // struct sigaction: the default, no flags, an empty mask
+	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&none)), 0, unsafe.Sizeof(none[0]), 0, 0)
+})
 
 var errUnable = errors.New("the kernel makes no such process")
 
@@ -137,9 +147,12 @@ func (l *list) add(expect, number uintptr, args ...uintptr) {
 	l.n++
 }
 
+// self is the number of this process.
+var self = uintptr(syscall.Getpid())
+
 // write makes the list of a process.
 func write(path string, argv []string, attr *syscall.ProcAttr) (l *list, err error) {
-	l = &list{parent: uintptr(syscall.Getpid()), pidfd: -1}
+	l = &list{parent: self, pidfd: -1}
 	if l.path, err = syscall.BytePtrFromString(path); err != nil {
 		return nil, err
 	}

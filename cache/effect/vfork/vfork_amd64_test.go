@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -116,6 +117,25 @@ func TestDeathSignal(t *testing.T) {
 	require.NoError(t, err)
 	attr := &syscall.ProcAttr{Env: []string{role + "=death"}, Files: []uintptr{2, 0, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGHUP}}
 	require.Equal(t, fmt.Sprintln(int(syscall.SIGHUP)), said(t, Start, itself, nil, attr))
+}
+
+// TestEndsAreNotTold wants no handler for the signal of a child's end, which would wake a thread for each, and the end to be there for who
+// waits.
+func TestEndsAreNotTold(t *testing.T) {
+	_, err := Start("/bin/false", []string{"false"}, &syscall.ProcAttr{})
+	require.NoError(t, err)
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(status), "\nSigCgt:")
+	require.True(t, ok)
+	caught, err := strconv.ParseUint(strings.Fields(rest)[0], 16, 64)
+	require.NoError(t, err)
+	require.Zero(t, caught>>(syscall.SIGCHLD-1)&1)
+	require.NotZero(t, caught>>(syscall.SIGURG-1)&1, "the others are the runtime's")
+	var end syscall.WaitStatus
+	_, err = syscall.Wait4(-1, &end, 0, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, end.ExitStatus())
 }
 
 // TestErrors compares errors, and proves that nothing is left of a process that has none of a program.
