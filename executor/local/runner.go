@@ -146,7 +146,7 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return cache.Captured{}, err
 	}
 	captured, err := r.take(context.WithoutCancel(ctx), inv, note, laid, end)
-	if err == nil && end.clean && r.spareable(inv) {
+	if err == nil && end.clean && len(captured.Problems) == 0 && r.spareable(inv) {
 		r.mu.Lock()
 		r.worn[inv.Dir] = laid
 		r.mu.Unlock()

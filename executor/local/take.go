@@ -32,6 +32,11 @@ func (r *Runner) take(ctx context.Context, inv *executor.Invocation, note *works
 		if err == nil {
 			return captured, nil
 		}
+		if why, back := workspace.Lost(inv.Dir); why != "" {
+			if end.problems = append(end.problems, why); !back {
+				return r.captured(inv.Dir, end, nothing(inv.Outputs))
+			}
+		}
 	}
 	if !inv.Paid {
 		if reserveErr := note.Reserve(); reserveErr != nil {
@@ -43,6 +48,15 @@ func (r *Runner) take(ctx context.Context, inv *executor.Invocation, note *works
 		return cache.Captured{}, errors.Join(err, noteErr)
 	}
 	return cache.Captured{}, end.notStored(inv.Dir, err)
+}
+
+// nothing is what there is to capture where the workspace is gone.
+func nothing(specs []executor.OutputSpec) workspace.Captured {
+	var none workspace.Captured
+	for _, o := range specs {
+		none.Outputs = append(none.Outputs, cache.Output{Name: o.Name})
+	}
+	return none
 }
 
 // notStored says why an ended attempt is not stored, and what is needed to tell what it took.
