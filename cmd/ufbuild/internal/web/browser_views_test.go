@@ -111,9 +111,7 @@ func TestBrowserIsReloadedWhileABuildRuns(t *testing.T) {
 	page.says("#followed", "waiting for a word")
 	page.wait(`document.querySelector("#tab-tasks").getAttribute("aria-selected") === "true"`)
 
-	page.key("/")
-	page.wait(`document.activeElement.id === "search"`)
-	page.do(`document.activeElement.value = ""`) // the protocol types a slash where a keyboard would not
+	page.search()
 	page.key("ho")
 	page.wait(`document.querySelectorAll(".row").length === 1`)
 	p.say("go")
@@ -184,9 +182,7 @@ func TestBrowserGoesOnWithTheNextBuild(t *testing.T) {
 	page.key(kb.Enter)
 	page.wait(`document.querySelector("#states button").getAttribute("aria-pressed") === "true"`)
 	require.Equal(t, "fresh 3", page.eval("document.activeElement.innerText"))
-	page.key("/")
-	page.wait(`document.activeElement.id === "search"`)
-	page.do(`document.activeElement.value = ""`) // the protocol types a slash where a keyboard would not
+	page.search()
 	page.key("part")
 	page.wait(`document.querySelectorAll(".row").length === 2`)
 	p.ufbuild("retry", "part/a", "--yes", "--why", "and again") // the view is filled anew below who types, and the list of builds
