@@ -15,19 +15,20 @@ type ReasonKind string
 // The kinds of reason.
 const (
 	FirstAttempt  ReasonKind = "first attempt"
-	Changed       ReasonKind = "changed"         // Changes says which manifest lines differ
-	Retried       ReasonKind = "retried"         // Who, When, Why
-	LastFailed    ReasonKind = "last failed"     // Outcome, Ordinal, Messages
-	FailsContract ReasonKind = "fails contract"  // Messages of today's contracts over stored bytes
-	BlobMissing   ReasonKind = "blob missing"    // Detail
-	BlobCorrupt   ReasonKind = "blob corrupt"    // Detail
-	NeverCached   ReasonKind = "cache = false"   // asked for in the campaign
-	Interrupted   ReasonKind = "interrupted"     // the last attempt's builder died
-	DiscardedBy   ReasonKind = "discarded there" // by a retry in another campaign that shares the store
-	NotStoredYet  ReasonKind = "not stored yet"  // an attempt ended, and what it left is only in the directory Detail: a build stores it and runs nothing
-	RunsThere     ReasonKind = "runs elsewhere"  // Detail says where; its builder died, and a build waits for it
-	LeftThere     ReasonKind = "left elsewhere"  // Detail says where it may go on, Why says why it cannot be asked for: a command runs again, a prompt does not
-	RunsNow       ReasonKind = "runs now"        // its attempt is under way, of a build that is alive
+	Changed       ReasonKind = "changed"           // Changes says which manifest lines differ
+	Retried       ReasonKind = "retried"           // Who, When, Why
+	LastFailed    ReasonKind = "last failed"       // Outcome, Ordinal, Messages
+	FailsContract ReasonKind = "fails contract"    // Messages of today's contracts over stored bytes
+	BlobMissing   ReasonKind = "blob missing"      // Detail
+	BlobCorrupt   ReasonKind = "blob corrupt"      // Detail
+	NeverCached   ReasonKind = "cache = false"     // asked for in the campaign
+	Interrupted   ReasonKind = "interrupted"       // the last attempt's builder died
+	DiscardedBy   ReasonKind = "discarded there"   // by a retry in another campaign that shares the store
+	NotStoredYet  ReasonKind = "not stored yet"    // an attempt ended, and what it left is only in the directory Detail: a build stores it and runs nothing
+	RunsThere     ReasonKind = "runs elsewhere"    // Detail says where; its builder died, and a build waits for it
+	LeftThere     ReasonKind = "left elsewhere"    // Detail says where it may go on, Why says why it cannot be asked for: a command runs again, a prompt does not
+	NotInStore    ReasonKind = "not in this store" // the attempt that it read: another store has it, or none any more
+	RunsNow       ReasonKind = "runs now"          // its attempt is under way, of a build that is alive
 )
 
 // Reason is why a node is stale, as data.
@@ -64,6 +65,8 @@ func (r Reason) words() string {
 		return withFirst("stored outputs fail the contract", r.Messages) + beforeText(r.Changes)
 	case BlobMissing, BlobCorrupt:
 		return string(r.Kind) + ": " + r.Detail
+	case NotInStore:
+		return lastNotHere
 	case NotStoredYet:
 		return fmt.Sprintf("attempt %d ended and is not stored yet: a build stores it and pays nothing", r.Ordinal)
 	case RunsThere:

@@ -72,9 +72,12 @@ func (c Change) verb() string {
 // shownSubjects bounds the names in a summary: more than a line holds help nobody, and `why` shows all of them.
 const shownSubjects = 4
 
+// lastNotHere says that nothing is known of the attempt that an address read last: the store is another one, or lost it.
+const lastNotHere = "its last attempt is not in this store"
+
 func changedText(changes []Change) string {
 	if len(changes) == 0 {
-		return "its last attempt is not in this store"
+		return lastNotHere
 	}
 	var verbs []string
 	subjects := map[string][]string{}

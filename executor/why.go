@@ -38,6 +38,9 @@ func (d *Decider) reason(inst *lang.Instance, dec *Decision, attempts []cache.At
 	if r, ok := d.changeReason(dec); ok {
 		return r
 	}
+	if last, ok := d.View.Last(dec.Action.Address); ok && len(attempts) == 0 {
+		return Reason{Kind: NotInStore, Ordinal: last.Ordinal}
+	}
 	return Reason{Kind: FirstAttempt}
 }
 

@@ -23,6 +23,19 @@ type chosen struct {
 	n       int  // the N of the target; 0: it has none
 }
 
+// isHere reports whether the store has records of an attempt of the history: it may be another store than the one that the
+// attempt was made in.
+func isHere(at *cache.Attempt) bool { return at.State != "" }
+
+// notHere is an error for an attempt of which the store has no records.
+func (s *session) notHere(c chosen) error {
+	dir, err := s.app.storeDir(s.loaded)
+	if err != nil {
+		return err
+	}
+	return usageErrorf("%s is not in the store %s\nhint: --store, UFBUILD_STORE or the campaign may name another one; `ufbuild build %s` makes it again", c.label(), dir, quoteTarget(c.address))
+}
+
 // choose resolves TARGET[@N] that names one instance. Without @N it is the attempt that is read now, else the newest one.
 func (s *session) choose(target string) (chosen, error) {
 	ids, n, err := s.chooseAll(target)

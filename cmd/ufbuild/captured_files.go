@@ -31,7 +31,7 @@ func (s *session) capturedFiles(c chosen, pick picked) (fileSet, error) {
 	out := fileSet{label: c.label(), files: map[string]cache.Entry{}}
 	at := c.gen.Attempt
 	if !c.have || at.Captured == nil {
-		return out, nothingCaptured(c)
+		return out, s.nothingCaptured(c)
 	}
 	paths := s.declaredPaths(&at)
 	known := pick.name == ""

@@ -89,6 +89,9 @@ func (a *app) runLog(target string, follow bool) error {
 			return a.liveLog(file, false, func() bool { return false })
 		}
 	}
+	if c.have && !isHere(&c.gen.Attempt) {
+		return s.notHere(c)
+	}
 	if !c.have || c.gen.Attempt.Captured == nil {
 		return usageErrorf("%s has no log yet\nhint: `ufbuild log -f %s` waits for it", c.address, quoteTarget(c.address))
 	}

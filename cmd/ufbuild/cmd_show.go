@@ -75,6 +75,8 @@ func (a *app) runShow(target string, f showFlags) error {
 	}
 	at := c.gen.Attempt
 	switch {
+	case !isHere(&at):
+		return s.notHere(c)
 	case f.prompt:
 		if at.Prompt.IsZero() {
 			return usageErrorf("%s is a command; it has no prompt\nhint: `ufbuild show %s --manifest` shows what it runs", c.address, quoteTarget(c.address))
@@ -211,6 +213,8 @@ func (s *session) openWords(c chosen) string {
 
 func outcomeWords(at *cache.Attempt) string {
 	switch at.State {
+	case "":
+		return "not in this store"
 	case cache.Ended:
 		return string(at.Outcome)
 	case cache.CapturedState:
@@ -307,14 +311,17 @@ func (s *session) primary(addr lang.Address, outputs []cache.Output) (cache.Outp
 }
 
 // nothingCaptured says that an attempt has no files to show.
-func nothingCaptured(c chosen) error {
+func (s *session) nothingCaptured(c chosen) error {
+	if c.have && !isHere(&c.gen.Attempt) {
+		return s.notHere(c)
+	}
 	return usageErrorf("nothing was captured of %s\nhint: `ufbuild show %s --history` lists its attempts", c.label(), quoteTarget(c.address))
 }
 
 func (a *app) showOutput(s *session, c chosen, name string) error {
 	at := c.gen.Attempt
 	if at.Captured == nil {
-		return nothingCaptured(c)
+		return s.nothingCaptured(c)
 	}
 	var names []string
 	for _, o := range at.Captured.Outputs {

@@ -42,6 +42,9 @@ func (a *app) runStoreExport(target string) error {
 	if err != nil {
 		return err
 	}
+	if c.have && !isHere(&c.gen.Attempt) {
+		return s.notHere(c)
+	}
 	if !c.have || c.gen.Attempt.State != cache.Ended || c.gen.Attempt.Captured == nil {
 		return usageErrorf("%s has no finished attempt to export\nhint: `ufbuild build %s` makes one", c.address, quoteTarget(c.address))
 	}

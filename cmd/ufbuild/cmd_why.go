@@ -104,6 +104,9 @@ func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Chan
 	if err != nil {
 		return nil, err
 	}
+	if !isHere(&g.Attempt) {
+		return nil, s.notHere(chosen{address: r.Address, gen: g, have: true})
+	}
 	old, err := s.blob(g.Attempt.Manifest)
 	if err != nil {
 		return nil, err

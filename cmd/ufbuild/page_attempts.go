@@ -47,7 +47,9 @@ func (p *page) attempt(n *web.Node, inst *lang.Instance, g *executor.Generation,
 		out.MadeAs = at.Address + " in " + at.Campaign
 	}
 	switch {
-	case at.State == cache.Ended, at.State == "":
+	case at.State == cache.Ended:
+	case !isHere(at):
+		out.State = outcomeWords(at)
 	case p.isLive(at):
 		out.State = web.Running
 	default:

@@ -241,7 +241,13 @@ func quoteTarget(a lang.Address) string {
 }
 
 // dateWords is a moment for people, in the time of who looks.
-func dateWords(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+// dateWords are "" for a time that nobody knows.
+func dateWords(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
 
 // firstOf names the first of a list, and how many there are more: a line of a table holds no more.
 func firstOf(names []string) string {

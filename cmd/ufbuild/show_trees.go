@@ -35,7 +35,7 @@ type treeFile struct {
 func (a *app) showTrees(s *session, c chosen) error {
 	at := &c.gen.Attempt
 	if at.Captured == nil {
-		return nothingCaptured(c)
+		return s.nothingCaptured(c)
 	}
 	start, err := s.startFiles(at)
 	if err != nil && !cache.IsMissing(err) && !cache.IsCorrupt(err) {

@@ -102,7 +102,7 @@ type Attempt struct {
 	Key        string    `json:"key"`
 	Ordinal    int       `json:"ordinal"`
 	Build      string    `json:"build,omitempty"`
-	State      string    `json:"state,omitempty"` // running, captured; "" when it ended
+	State      string    `json:"state,omitempty"` // running, captured, not in this store; "" when it ended
 	Outcome    string    `json:"outcome,omitempty"`
 	Message    string    `json:"message,omitempty"`
 	Reason     string    `json:"reason,omitempty"` // why it ran
