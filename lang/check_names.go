@@ -111,7 +111,7 @@ func (l *loader) unknownSymbol(u *use, p site) {
 	if l.interpolated(u) {
 		d.hint("for the shell's ${%s} write $${%s}", u.root, u.root)
 	}
-	if root := l.rootOf(u.root); root != "" && len(u.steps) == 1 {
+	if root := l.rootOf(u.root); root != "" {
 		d.Summary += " Did you mean " + root + "." + u.root + "?"
 		d.fixed(u.steps[0].SourceRange(), root+"."+u.root)
 		return

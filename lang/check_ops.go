@@ -206,11 +206,26 @@ func (c *checker) loop(e *hclsyntax.ForExpr) *typ {
 	return mapOf(val)
 }
 
+// taskOrGroup is the text of an expression that names a task or a group and nothing in it.
+func taskOrGroup(e hclsyntax.Expression) (string, bool) {
+	t, ok := e.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || len(t.Traversal) != 2 || !isTaskRoot(t.Traversal.RootName()) {
+		return "", false
+	}
+	name, ok := t.Traversal[1].(hcl.TraverseAttr)
+	return t.Traversal.RootName() + "." + name.Name, ok
+}
+
 // iterate returns the types of keys and elements of a collection.
 func (c *checker) iterate(e hclsyntax.Expression, coll *typ) (key, elem *typ) {
 	if coll.shape == nullShape {
 		c.probs.error("UF2105", e.Range(), "This is null and cannot be iterated.")
 		return anyType, anyType
+	}
+	if name, ok := taskOrGroup(e); ok && coll.shape == objectShape && coll.attrs["all"] != nil {
+		d := c.probs.error("UF2106", e.Range(), "%s is no list of instances: write %s.all.", name, name)
+		d.fixed(e.Range(), name+".all")
+		return anyType, coll.attrs["all"].elem
 	}
 	key, elem, ok := coll.elements()
 	if !ok {

@@ -200,7 +200,7 @@ func (l *loader) near(g string) string {
 	if err != nil {
 		return ""
 	}
-	return Suggest(g, siblings)
+	return suggestFile(g, siblings)
 }
 
 // exporting is where an instance exports to.

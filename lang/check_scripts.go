@@ -41,28 +41,69 @@ func (l *loader) checkScript(s *scope, a *argument) {
 	if a == nil || a.broken {
 		return
 	}
-	t, ok := a.syntax.(*hclsyntax.TupleConsExpr)
-	if !ok {
+	list, _ := leadingWords(s, a.syntax)
+	if len(list) > 0 && list[0].known && strings.Contains(list[0].text, " ") && !strings.Contains(list[0].text, "/") {
+		l.error("UF7103", list[0].place, "No program is called %q, so nothing could start.", list[0].text).
+			hint("The program and each of its arguments are elements of their own; a line of shell is [\"sh\", \"-c\", %q].", list[0].text)
 		return
 	}
-	known := func(k int) (string, bool) {
-		if k >= len(t.Exprs) {
-			return "", false
+	if k, ok := scriptOf(list); ok {
+		l.missingScript("UF7103", list[k].place, list[k].text, "nothing could start")
+	}
+}
+
+// word is an element of a command.
+type word struct {
+	text  string
+	known bool // before anything runs; else text is ""
+	place hcl.Range
+}
+
+// leadingWords are the words that a command begins with, and whether these are all of it: the rest is behind a list whose
+// length is not known, as in concat(["sh", "x.sh"], task.a.all[*].dir).
+func leadingWords(s *scope, e hclsyntax.Expression) (list []word, whole bool) {
+	switch e := e.(type) {
+	case *hclsyntax.TupleConsExpr:
+		for _, x := range e.Exprs {
+			v, ok := (&outliner{scope: s}).known(x)
+			list = append(list, wordOf(v, ok, x.Range()))
 		}
-		v, ok := (&outliner{scope: s}).known(t.Exprs[k])
-		if !ok || v.IsNull() || v.Type() != cty.String || isSecret(v) {
-			return "", false
+		return list, true
+	case *hclsyntax.ParenthesesExpr:
+		return leadingWords(s, e.Expression)
+	case *hclsyntax.FunctionCallExpr:
+		for k, arg := range e.Args {
+			if e.Name != "concat" || e.ExpandFinal && k == len(e.Args)-1 {
+				break
+			}
+			some, all := leadingWords(s, arg)
+			if list = append(list, some...); !all {
+				return list, false
+			}
 		}
-		return plain(v).AsString(), true
+		if e.Name == "concat" && !e.ExpandFinal {
+			return list, true
+		}
+		if len(list) > 0 {
+			return list, false
+		}
 	}
-	if words, ok := known(0); ok && strings.Contains(words, " ") && !strings.Contains(words, "/") {
-		l.error("UF7103", elementRange(a.expression, 0), "No program is called %q, so nothing could start.", words).
-			hint("The program and each of its arguments are elements of their own; a line of shell is [\"sh\", \"-c\", %q].", words)
-		return
+	v, ok := (&outliner{scope: s}).known(e)
+	if !ok || v.IsNull() || isSecret(v) || !plain(v).CanIterateElements() || plain(v).Type().IsObjectType() || plain(v).Type().IsMapType() {
+		return nil, false
 	}
-	if k, word, ok := scriptOf(known); ok {
-		l.missingScript("UF7103", elementRange(a.expression, k), word, "nothing could start")
+	for it := plain(v).ElementIterator(); it.Next(); {
+		_, x := it.Element()
+		list = append(list, wordOf(x, true, e.Range()))
 	}
+	return list, true
+}
+
+func wordOf(v cty.Value, ok bool, place hcl.Range) word {
+	if !ok || v.IsNull() || v.Type() != cty.String || isSecret(v) {
+		return word{place: place}
+	}
+	return word{plain(v).AsString(), true, place}
 }
 
 // missingScript reports a file below the root that a command needs and that is not there.
@@ -80,23 +121,26 @@ func (l *loader) missingScript(code string, place hcl.Range, word, so string) {
 
 // scriptOf finds the word of a command that names a file which has to be there: the program itself, or the script of an
 // interpreter. Which options take the next word is not known, so only a word that looks like a script counts.
-func scriptOf(known func(k int) (string, bool)) (k int, word string, ok bool) {
-	program, ok := known(0)
-	if !ok || strings.Contains(program, "/") {
-		return 0, program, ok
+func scriptOf(list []word) (k int, ok bool) {
+	if len(list) == 0 || !list[0].known {
+		return 0, false
+	}
+	program := list[0].text
+	if strings.Contains(program, "/") {
+		return 0, true
 	}
 	instead, ok := interpreters[program]
 	if !ok {
-		return 0, "", false
+		return 0, false
 	}
-	for k := 1; ; k++ {
-		word, ok := known(k)
-		switch {
-		case !ok, word == "-", strings.HasPrefix(word, "-") && strings.ContainsAny(word, instead):
-			return 0, "", false // its program is in the word that follows, or comes from elsewhere
-		case strings.HasPrefix(word, "-"):
+	for k := 1; k < len(list); k++ {
+		switch w := list[k].text; {
+		case !list[k].known, w == "-", strings.HasPrefix(w, "-") && strings.ContainsAny(w, instead):
+			return 0, false // its program is in the word that follows, or comes from elsewhere
+		case strings.HasPrefix(w, "-"):
 		default:
-			return k, word, strings.Contains(word, "/") || slices.Contains(scriptExtensions, path.Ext(word))
+			return k, strings.Contains(w, "/") || slices.Contains(scriptExtensions, path.Ext(w))
 		}
 	}
+	return 0, false
 }

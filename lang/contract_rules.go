@@ -193,14 +193,12 @@ func (l *loader) checkContract(n *node, c *Contract) {
 // checkValidate reports files of a validate command that are not there.
 func (l *loader) checkValidate(n *node, c *Contract) {
 	if a := n.arg("validate"); a != nil && !a.broken && len(c.Validate) > 0 {
-		k, word, ok := scriptOf(func(k int) (string, bool) {
-			if k >= len(c.Validate) {
-				return "", false
-			}
-			return c.Validate[k], true
-		})
-		if ok {
-			l.missingScript("UF6114", elementRange(a.expression, k), word, "nothing could be judged")
+		words := make([]word, len(c.Validate))
+		for k, text := range c.Validate {
+			words[k] = word{text, true, elementRange(a.expression, k)}
+		}
+		if k, ok := scriptOf(words); ok {
+			l.missingScript("UF6114", words[k].place, words[k].text, "nothing could be judged")
 		}
 	}
 	a := n.arg("uses")

@@ -114,14 +114,10 @@ func (l *loader) missingFile(code string, a *argument, name string, err error) *
 	}
 	d := l.error(code, a.place, "%s: %s.", name, cause)
 	siblings, _ := l.ev.src.glob(path.Join(globSafe(path.Dir(name)), "*"))
-	var bases []string
-	for _, p := range siblings {
-		bases = append(bases, path.Base(p))
-	}
-	if s := Suggest(path.Base(name), bases); s != "" {
-		d.Summary = strings.TrimSuffix(d.Summary, ".") + ". Did you mean \"" + s + "\"?"
+	if s := suggestFile(name, siblings); s != "" {
+		d.Summary = strings.TrimSuffix(d.Summary, ".") + ". Did you mean \"" + path.Base(s) + "\"?"
 		if where, ok := quoted(a.syntax); ok {
-			d.fixed(where, path.Join(path.Dir(name), s))
+			d.fixed(where, s)
 		}
 	}
 	return d

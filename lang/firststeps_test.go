@@ -43,7 +43,7 @@ func TestAdviceForSecondSteps(t *testing.T) {
 		`UF2110||["notes/*.md"]`,
 		"UF4004|" + shortKeys + `.|{ for f in fileset("*/same.md") : replace(f, "/", "-") => f }`,
 		"UF1101|write a block: retry { attempts = 2 }|",
-		"UF6102||bad.json",
+		"UF6102||",
 		"UF6103||",
 		"UF2001|for the shell's ${HOME} write $${HOME}|",
 	}, advice)

@@ -174,6 +174,11 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 			p.setTwice(subjectOf(d, where), src, m)
 			continue
 		}
+		if m := notEnded.FindStringSubmatch(d.Detail); m != nil {
+			p.error(code, markAt(src, where, m[2], m[3]), "This %s has no %s.", m[1], m[4]).
+				hint("Add %%{ %s } where it ends. If this is text and no template, write %%%%{ instead of %%{.", m[4])
+			continue
+		}
 		words, known := ourWords(d)
 		if !known {
 			words.summary = syntaxSentence(d, summary)
@@ -200,19 +205,22 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 		if ok && open.Start.Line < subjectOf(d, where).Start.Line && open.Filename == n.Subject.File {
 			n.also(open, "the template begins here")
 		}
+	case prompt && ok && d.Summary == "Invalid character":
+		n.Detail, n.Hint = "", "Close it by }. If it is text and no template, such as a shell parameter, write $${ instead of ${."
+		n.also(open, "the template begins here")
 	case prompt && n.Hint == "":
 		n.Hint = "If this is text and no template, such as a shell parameter, write $${ instead of ${."
 	}
 }
 
-// openingBefore is the last ${ before a problem that is no escape.
+// openingBefore is the last ${ before a problem that is no escape and was not closed.
 func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
 	end := min(at.Start.Byte-start.Byte, len(src))
 	if end < 0 {
 		return hcl.Range{}, false
 	}
 	i := bytes.LastIndex(src[:end], []byte("${"))
-	if i < 0 || i > 0 && src[i-1] == '$' {
+	if i < 0 || i > 0 && src[i-1] == '$' || bytes.IndexByte(src[i:end], '}') >= 0 {
 		return hcl.Range{}, false
 	}
 	lineStart := bytes.LastIndexByte(src[:i], '\n') + 1
@@ -228,6 +236,22 @@ func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
 
 // setBefore finds the first place of an argument in what HCL says when it is set twice.
 var setBefore = regexp.MustCompile(`argument "([^"]+)" was already set at (.+):(\d+),(\d+)-`)
+
+// notEnded finds where a directive of a template begins that has no end.
+var notEnded = regexp.MustCompile(`^The (\w+) directive at .+:(\d+),(\d+)-\S+ is missing its corresponding (\w+) directive`)
+
+// markAt is the %{ at a line and a column, in a text that begins at where.
+func markAt(src []byte, where hcl.Range, line, column string) hcl.Range {
+	l, _ := strconv.Atoi(line)
+	c, _ := strconv.Atoi(column)
+	start := hcl.Pos{Line: l, Column: c, Byte: where.Start.Byte + lineOffset(src, l-where.Start.Line+1) + c - 1}
+	if l == where.Start.Line {
+		start.Byte -= where.Start.Column - 1
+	}
+	end := start
+	end.Byte, end.Column = start.Byte+len("%{"), start.Column+len("%{")
+	return hcl.Range{Filename: where.Filename, Start: start, End: end}
+}
 
 // setTwice reports an argument that is set twice; m is the match of setBefore.
 func (p *problems) setTwice(where hcl.Range, src []byte, m []string) {

@@ -15,6 +15,9 @@ func outlineOf(t *testing.T, campaign, prompt string) Outline {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "prompts"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "campaign.hcl"), []byte(outlineHead+campaign), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prompts", "x.md"), []byte(prompt), 0o644))
+	for _, script := range []string{"a.sh", "l.sh", "late.sh"} { // that commands name
+		require.NoError(t, os.WriteFile(filepath.Join(dir, script), nil, 0o644))
+	}
 	c, ds := Load(Options{Dir: dir})
 	require.False(t, ds.HasErrors(), "%v", ds)
 	i, ok := c.Instance(Address{Task: "x"})

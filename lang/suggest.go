@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"path"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -34,6 +35,27 @@ func Suggest(name string, candidates []string) string {
 		return prefixed
 	}
 	return best
+}
+
+// suggestFile is Suggest for a file among those of its directory. What they have in common anyway, the directory and the
+// extension, makes no name alike: goal.md is no slip for plan.md.
+func suggestFile(name string, siblings []string) string {
+	stem := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+	var alike []string // of the same extension
+	byStem, sameStem := map[string]string{}, ""
+	for _, p := range siblings {
+		switch {
+		case path.Ext(p) == path.Ext(name):
+			alike = append(alike, stem(p))
+			byStem[stem(p)] = p
+		case stem(p) == stem(name) && stem(p) != "" && sameStem == "":
+			sameStem = p
+		}
+	}
+	if s := Suggest(stem(name), alike); s != "" {
+		return byStem[s]
+	}
+	return sameStem
 }
 
 // shortName is up to how many characters a name is short: of four letters, two are half of the word.

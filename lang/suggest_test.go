@@ -40,6 +40,28 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// TestSuggestFile: what all files of a directory have in common makes no name alike.
+func TestSuggestFile(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		siblings []string
+		want     string
+	}{
+		{"prompts/goal.md", []string{"prompts/plan.md", "prompts/scan.md"}, ""},
+		{"prompts/goal.md", []string{"prompts/plan.md", "prompts/gaol.md"}, "prompts/gaol.md"},
+		{"scripts/merge.sh", []string{"scripts/agent.sh"}, ""},
+		{"scripts/count.sh", []string{"scripts/cuont.sh", "scripts/mount.sh"}, "scripts/cuont.sh"},
+		{"p/goal.md", []string{"p/goal.markdown", "p/plan.md"}, "p/goal.markdown"},
+		{"p/goal.md", []string{"p/gaol.txt"}, ""},
+		{"p/goal", []string{"p/goal.sh"}, "p/goal.sh"},
+		{"a.json", []string{"b.json"}, ""},
+		{".env", []string{".git"}, ""},
+		{"x.md", nil, ""},
+	} {
+		require.Equal(t, c.want, suggestFile(c.name, c.siblings), "%s of %v", c.name, c.siblings)
+	}
+}
+
 func BenchmarkSuggestAmongThousands(b *testing.B) {
 	var names []string
 	for i := range 5000 {

@@ -46,7 +46,9 @@ func StartFailure(path string, err error) (exit int, why string, world error) {
 		return no.Exit, no.Why, nil
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
 		return ExitNotFound, fmt.Sprintf("program %s was not found, or the interpreter its first line names", path), nil
-	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.EPERM):
+	case errors.Is(err, syscall.EACCES):
+		return ExitCannotRun, fmt.Sprintf("program %s cannot be executed: %v; a script needs chmod +x, or its interpreter named before it", path, err), nil
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.EPERM):
 		return ExitCannotRun, fmt.Sprintf("program %s cannot be executed: %v", path, err), nil
 	case errors.Is(err, syscall.ENOEXEC):
 		return ExitCannotRun, fmt.Sprintf("program %s is no program: a script needs a first line like #!/bin/sh", path), nil
