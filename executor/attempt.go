@@ -67,8 +67,7 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		at, err = b.begin(inst, &dec, attempts)
 	}
 	if err != nil {
-		var changed *SourceChanged
-		m.err, m.changed = err, errors.As(err, &changed)
+		m.err, m.changed = err, b.renew(err)
 		if !m.changed {
 			b.Work.lose()
 		}
@@ -282,6 +281,17 @@ func (b *Builder) putInPlace(inst *lang.Instance, dec *Decision, at *cache.Attem
 	return err
 }
 
+// renew reports whether a source changed by other hands since the key was computed, and then sees to it that the next decision is about
+// what is there now.
+func (b *Builder) renew(err error) bool {
+	var changed *SourceChanged
+	if !errors.As(err, &changed) || changed.Inside {
+		return false
+	}
+	b.Sources.Renew(changed.Path)
+	return true
+}
+
 // spoiled ends an attempt that did not run to a captured end. Where a program ran its directory stays: what
 // could not be captured is the only copy.
 func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
@@ -294,7 +304,7 @@ func (b *Builder) spoiled(m endedMsg, at *cache.Attempt, err error) endedMsg {
 	at.State, at.Outcome, at.Message, at.EndedAt = cache.Ended, cache.Infra, err.Error(), b.Now()
 	var changed *SourceChanged
 	if errors.As(err, &changed) {
-		m.changed = !changed.Inside
+		m.changed = b.renew(err)
 		if changed.Inside {
 			at.Outcome = cache.Failed
 		}

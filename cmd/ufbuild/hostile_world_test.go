@@ -268,6 +268,41 @@ task "b" {
 }
 `}
 
+// Who edits the project while a build runs costs the tasks that start afterwards nothing: they start from the project as it is then,
+// as a whole, and the tasks before are stale to the next build.
+func TestProjectChangesMidBuild(t *testing.T) {
+	t.Parallel()
+	const campaign = `
+task "a" {
+  command  = ["sh", "-c", "cat in.txt > o; cd $UFROOT; echo new > in.txt; rm gone.txt; echo 1 > made.txt"]
+  pass_env = ["UFROOT"]
+  workspace { mode = "repo" }
+  output "o" {
+    path = "o"
+  }
+}
+
+task "b" {
+  for_each   = toset(["x", "y"])
+  command    = ["sh", "-c", "ls *.txt > ../${each.key}; cat in.txt >> ../${each.key}; mv ../${each.key} o"]
+  depends_on = [task.a]
+  workspace { mode = "repo" }
+  output "o" {
+    path = "o"
+  }
+}
+`
+	h := newHome(t, map[string]string{"in.txt": "old\n", "gone.txt": "", "campaign.hcl": campaign})
+	h.env = append(h.env, "UFROOT="+h.dir)
+	require.Contains(t, h.must("build"), "3 ran")
+	for _, key := range []string{"x", "y"} {
+		got, err := os.ReadFile(filepath.Join(h.dir, "out/b", key, "o"))
+		require.NoError(t, err)
+		require.Equal(t, "in.txt\nmade.txt\nnew\n", string(got))
+	}
+	require.Contains(t, h.must("plan"), "1 stale")
+}
+
 // While an input is being rewritten all the time no result is stored under the key of other bytes.
 func TestInputKeepsChanging(t *testing.T) {
 	t.Parallel()

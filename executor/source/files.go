@@ -34,17 +34,10 @@ type Files struct {
 	listings map[string]*listing
 	links    map[string]bool // answered with the bytes behind them
 
-	repo     sync.Once
-	repoList []string
-	repoErr  error
-	repoMu   sync.Mutex
-	repoSeen map[string]File
-	asked    asked           // written once, with repoList
-	large    map[string]bool // kept by Git LFS; the same
-	empty    map[string]bool // submodules that are not checked out; the same
-
-	watching  *watched    // nil until Watch
+	repo      atomic.Pointer[snapshot]
 	repoAsked atomic.Bool // somebody got a snapshot
+
+	watching *watched // nil until Watch
 
 	load   sync.Once
 	hashed atomic.Int64
@@ -54,15 +47,9 @@ type Files struct {
 // build to the next; "" means there is none. A cache that is missing, damaged or unreadable counts as
 // empty. Nothing is read before the first question.
 func Open(root, cacheFile string) *Files {
-	return &Files{
-		root:      root,
-		cacheFile: cacheFile,
-		listings:  map[string]*listing{},
-		links:     map[string]bool{},
-		repoSeen:  map[string]File{},
-		large:     map[string]bool{},
-		empty:     map[string]bool{},
-	}
+	f := &Files{root: root, cacheFile: cacheFile, listings: map[string]*listing{}, links: map[string]bool{}}
+	f.repo.Store(newSnapshot(f))
+	return f
 }
 
 // Believe lets f answer by what was seen for a stamp, and read the stat cache only when it is written. It is for who asks of a few of

@@ -33,10 +33,11 @@ func (f *Files) observeRepo() bool {
 	if !f.repoAsked.Load() {
 		return true
 	}
-	if f.repoErr != nil {
+	s := f.repo.Load()
+	if s.renewed || s.err != nil { // renewed: what was answered before is of another one
 		return false
 	}
-	w := &gitState{files: f, seen: map[watchKey]signature{}}
+	w := &gitState{files: f, of: s, seen: map[watchKey]signature{}}
 	if !f.underGit() {
 		for dir := f.root; ; dir = filepath.Dir(dir) {
 			w.see(filepath.Join(dir, ".git"))
@@ -46,30 +47,32 @@ func (f *Files) observeRepo() bool {
 		}
 	}
 	begun := coarseNow()
-	for _, at := range f.asked.trees {
+	for _, at := range s.asked.trees {
 		if !w.tree(at) {
 			return false
 		}
 	}
-	return f.saysTheSame() && w.settled(begun)
+	return s.saysTheSame() && w.settled(begun)
 }
 
 // saysTheSame asks git once more.
-func (f *Files) saysTheSame() bool {
-	again := Open(f.root, "")
+func (s *snapshot) saysTheSame() bool {
+	again := Open(s.files.root, "")
 	defer again.Close()
-	again.LeaveOut(f.leaveOut...)
+	again.LeaveOut(s.files.leaveOut...)
 	if again.ready() != nil {
 		return false
 	}
-	list, err := again.repoPaths()
-	return err == nil && slices.Equal(list, f.repoList) && again.asked.equal(f.asked) &&
-		maps.Equal(again.large, f.large) && maps.Equal(again.empty, f.empty)
+	other := again.repo.Load()
+	list, err := other.paths()
+	return err == nil && slices.Equal(list, s.list) && other.asked.equal(s.asked) &&
+		maps.Equal(other.large, s.large) && maps.Equal(other.empty, s.empty)
 }
 
 // gitState gathers what answers of git depend on. Paths are relative to the root of files, or absolute.
 type gitState struct {
 	files *Files
+	of    *snapshot
 	full  map[string]bool // directories that hold something of the snapshot
 	seen  map[watchKey]signature
 }
@@ -152,7 +155,7 @@ func (w *gitState) tree(at string) bool {
 		}
 	}
 	w.repository(dir)
-	for _, p := range w.files.asked.gone {
+	for _, p := range w.of.asked.gone {
 		w.see(p)
 	}
 	return w.settings(at, dir) && w.directories(at)
@@ -170,7 +173,7 @@ func from(at, p string) string {
 func (w *gitState) directories(at string) bool {
 	if w.full == nil {
 		w.full = map[string]bool{}
-		for _, p := range w.files.repoList {
+		for _, p := range w.of.list {
 			for dir := path.Dir(p); !w.full[dir]; dir = path.Dir(dir) {
 				w.full[dir] = true
 			}
@@ -203,7 +206,7 @@ func (w *gitState) directory(dir string, doubtful *[]string) bool {
 		switch {
 		case n.name == ".git":
 			w.repository(dir)
-		case slices.Contains(w.files.asked.pieces, p):
+		case slices.Contains(w.of.asked.pieces, p):
 			w.repository(p)
 		case slices.Contains(ruling, n.name):
 			w.see(p)

@@ -19,17 +19,17 @@ const (
 
 // findLarge notes the files of a working tree whose content Git LFS keeps. Git is asked only where there are attributes
 // at all.
-func (f *Files) findLarge(at string, names []string) error {
-	if !f.hasAttributes(at, names) {
+func (s *snapshot) findLarge(at string, names []string) error {
+	if !s.files.hasAttributes(at, names) {
 		return nil
 	}
-	said, err := f.git(at, strings.Join(names, "\x00"), "check-attr", "-z", "--stdin", "filter")
+	said, err := s.files.git(at, strings.Join(names, "\x00"), "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}
 	for ; len(said) >= 3; said = said[3:] { // path, attribute, value
 		if said[2] == "lfs" {
-			f.large[path.Join(at, said[0])] = true
+			s.large[path.Join(at, said[0])] = true
 		}
 	}
 	return nil
@@ -55,9 +55,9 @@ func (f *Files) hasAttributes(at string, names []string) bool {
 }
 
 // checkLarge refuses pointers in a snapshot: an agent that reads them for the content they stand for is paid for nothing.
-func (f *Files) checkLarge(paths []string) error {
+func (s *snapshot) checkLarge(paths []string) error {
 	for _, p := range paths {
-		if f.large[p] && f.isPointer(p) {
+		if s.large[p] && s.files.isPointer(p) {
 			return fmt.Errorf("read %s: Git LFS has not fetched its content\nhint: git lfs pull, or leave it out with workspace.exclude", p)
 		}
 	}

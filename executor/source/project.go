@@ -76,7 +76,7 @@ func (p *Project) look() error {
 	}
 	list := f.everyFile
 	if f.underGit() {
-		list = f.gitFiles
+		list = newSnapshot(f).gitFiles
 	}
 	paths, err := list("")
 	if err != nil {

@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -23,8 +25,8 @@ import (
 // stay links.
 //
 // Which files there are is asked once and remembered, and so is what is in them: one build sees one
-// snapshot. Errors: trouble with git, a submodule that is not initialised, a link that leaves the
-// root, an unreadable file.
+// snapshot, until [Files.Renew] finds that it does not hold. Errors: trouble with git, a submodule that is not
+// initialised, a link that leaves the root, an unreadable file.
 func (f *Files) Repo(include, exclude []string) ([]File, error) {
 	files, _, err := f.RepoNow(include, exclude)
 	return files, err
@@ -41,62 +43,103 @@ func (f *Files) RepoNow(include, exclude []string) (files []File, now bool, err 
 		}
 	}
 	f.repoAsked.Store(true)
-	f.repo.Do(func() { f.repoList, f.repoErr = f.repoPaths() })
-	if f.repoErr != nil {
-		return nil, false, f.repoErr
+	s := f.repo.Load()
+	s.listed.Do(func() { s.list, s.err = s.paths() })
+	if s.err != nil {
+		return nil, false, s.err
 	}
 	var paths []string
-	for _, p := range f.repoList {
+	for _, p := range s.list {
 		if (len(include) == 0 || excluded(p, include)) && !excluded(p, exclude) {
 			paths = append(paths, p)
 		}
 	}
 	for _, p := range paths {
-		if f.empty[p] {
+		if s.empty[p] {
 			return nil, false, fmt.Errorf("read submodule %s: it is not initialised\nhint: git submodule update --init %s, or leave it out with workspace.exclude", p, p)
 		}
 	}
-	if err := f.checkLarge(paths); err != nil {
+	if err := s.checkLarge(paths); err != nil {
 		return nil, false, err
 	}
-	return f.snapshot(paths)
+	return s.look(paths)
 }
 
-// snapshot answers for paths, each looked at once in the life of f; now says that it was for all of them.
-func (f *Files) snapshot(paths []string) (files []File, now bool, err error) {
-	f.repoMu.Lock()
-	defer f.repoMu.Unlock()
+// Renew is for who found that the file at path is not what f said of it. When the snapshot of the project says so still,
+// another one is taken for whoever asks next, as a build that began now would: all of it, since what one edit changes belongs together.
+func (f *Files) Renew(path string) {
+	s := f.repo.Load()
+	s.mu.Lock()
+	was, ok := s.seen[path]
+	s.mu.Unlock()
+	if !ok {
+		return
+	}
+	is, err := f.look(path, keepLinks)
+	if err == nil && is == was || errors.Is(err, fs.ErrNotExist) && was.Path == "" {
+		return // it is another one by now
+	}
+	again := newSnapshot(f)
+	again.renewed = true
+	f.repo.CompareAndSwap(s, again)
+}
+
+// snapshot is the project as it was at one moment.
+type snapshot struct {
+	files   *Files
+	renewed bool // it is not the first one
+
+	listed sync.Once
+	list   []string
+	err    error
+	asked  asked           // written once, with list; the same holds for the next two
+	large  map[string]bool // kept by Git LFS
+	empty  map[string]bool // submodules that are not checked out
+
+	mu   sync.Mutex
+	seen map[string]File // without a path: not there
+}
+
+func newSnapshot(f *Files) *snapshot {
+	return &snapshot{files: f, large: map[string]bool{}, empty: map[string]bool{}, seen: map[string]File{}}
+}
+
+// look answers for paths, each looked at once in the life of s; now says that it was for all of them.
+func (s *snapshot) look(paths []string) (files []File, now bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var ask []string
 	for _, p := range paths {
-		if _, ok := f.repoSeen[p]; !ok {
+		if _, ok := s.seen[p]; !ok {
 			ask = append(ask, p)
 		}
 	}
-	found, err := f.lookAll(ask, keepLinks, nil)
+	found, err := s.files.lookAll(ask, keepLinks, nil)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, p := range ask {
-		f.repoSeen[p] = File{} // deleted, unless found
+		s.seen[p] = File{} // deleted, unless found
 	}
 	for _, file := range found {
-		f.repoSeen[file.Path] = file
+		s.seen[file.Path] = file
 	}
 	files = make([]File, 0, len(paths))
 	for _, p := range paths {
-		if file := f.repoSeen[p]; file.Path != "" {
+		if file := s.seen[p]; file.Path != "" {
 			files = append(files, file)
 		}
 	}
 	return files, len(ask) == len(paths), nil
 }
 
-// repoPaths lists the project, sorted.
-func (f *Files) repoPaths() ([]string, error) {
+// paths lists the project, sorted.
+func (s *snapshot) paths() ([]string, error) {
+	f := s.files
 	var paths []string
 	var err error
 	if f.underGit() {
-		paths, err = f.gitFiles("")
+		paths, err = s.gitFiles("")
 	} else {
 		paths, err = f.everyFile("")
 	}
@@ -151,23 +194,23 @@ func escape(p string) string {
 
 // gitFiles lists what git tracks or would track below the directory at, itself the root or the top of
 // a nested working tree.
-func (f *Files) gitFiles(at string) ([]string, error) {
-	f.asked.trees = append(f.asked.trees, at)
-	names, err := f.lsFiles(at)
+func (s *snapshot) gitFiles(at string) ([]string, error) {
+	s.asked.trees = append(s.asked.trees, at)
+	names, err := s.files.lsFiles(at)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.findLarge(at, names); err != nil {
+	if err := s.findLarge(at, names); err != nil {
 		return nil, err
 	}
 	var paths []string
 	for _, name := range names {
 		p := path.Join(at, name)
 		var st unix.Stat_t
-		err := unix.Fstatat(f.dirFD, p, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := unix.Fstatat(s.files.dirFD, p, &st, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
-			f.asked.gone = append(f.asked.gone, p) // tracked, but deleted
+			s.asked.gone = append(s.asked.gone, p) // tracked, but deleted
 			continue
 		case err != nil:
 			return nil, pathError("read", p, err)
@@ -175,7 +218,7 @@ func (f *Files) gitFiles(at string) ([]string, error) {
 			paths = append(paths, p)
 			continue
 		}
-		nested, err := f.nested(p)
+		nested, err := s.nested(at, name)
 		if err != nil {
 			return nil, err
 		}
@@ -184,22 +227,38 @@ func (f *Files) gitFiles(at string) ([]string, error) {
 	return paths, nil
 }
 
-// nested lists a directory that git names in one piece: a submodule, or a repository that nobody told
-// git about.
-func (f *Files) nested(dir string) ([]string, error) {
-	if f.leftOut(dir) {
+// nested lists a directory that git names in one piece, below the working tree at: a submodule, or a repository that nobody told
+// git about. Of a directory where git tracks a file there is nothing to list: git names what is in it by itself.
+func (s *snapshot) nested(at, name string) ([]string, error) {
+	dir := path.Join(at, name)
+	if s.files.leftOut(dir) {
 		return nil, nil
 	}
-	f.asked.pieces = append(f.asked.pieces, dir)
-	link, err := os.ReadFile(filepath.Join(f.root, filepath.FromSlash(dir), ".git"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f.empty[dir] = true // an error for whoever wants what is in it
+	link, err := os.ReadFile(filepath.Join(s.files.root, filepath.FromSlash(dir), ".git"))
+	if errors.Is(err, fs.ErrNotExist) {
+		module, err := s.files.isSubmodule(at, name)
+		if err != nil {
+			return nil, err
+		}
+		if !module {
+			s.asked.gone = append(s.asked.gone, dir)
+			return nil, nil
+		}
+		s.asked.pieces = append(s.asked.pieces, dir)
+		s.empty[dir] = true // an error for whoever wants what is in it
 		return []string{dir}, nil
-	case err == nil && filepath.Base(filepath.Dir(strings.TrimSpace(string(link)))) == "worktrees":
+	}
+	s.asked.pieces = append(s.asked.pieces, dir)
+	if err == nil && filepath.Base(filepath.Dir(strings.TrimSpace(string(link)))) == "worktrees" {
 		return nil, nil // a second working tree of some repository is no part of this one
 	}
-	return f.gitFiles(dir)
+	return s.gitFiles(dir)
+}
+
+// isSubmodule reports whether what git tracks by that name in the working tree at is a commit of another repository.
+func (f *Files) isSubmodule(at, name string) (bool, error) {
+	staged, err := f.git(at, "", "ls-files", "-z", "--stage", "--", ":(literal)"+strings.TrimSuffix(name, "/"))
+	return slices.ContainsFunc(staged, func(line string) bool { return strings.HasPrefix(line, "160000 ") }), err
 }
 
 // lsFiles asks git for the files of a working tree.
@@ -218,7 +277,8 @@ func (f *Files) git(at, stdin string, args ...string) ([]string, error) {
 }
 
 func (f *Files) gitOutput(at, stdin string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
+	// Looking runs nothing and leaves nothing running: a monitor that the repository's settings name would be asked, or started.
+	cmd := exec.Command("git", append([]string{"-c", "core.fsmonitor="}, args...)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Dir = filepath.Join(f.root, filepath.FromSlash(at))
 	// In a git hook GIT_DIR and its kin speak of another repository or index.
