@@ -106,7 +106,8 @@ type gitRunner struct {
 }
 
 func (g gitRunner) run(args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(g.ctx, "git", args...)
+	// Looking runs nothing that the repository's settings name: neither a monitor nor a hook.
+	cmd := exec.CommandContext(g.ctx, "git", append([]string{"-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null"}, args...)...)
 	var out, problems bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = g.dir, g.env, &out, &problems
 	if err := effect.Do(effect.OpStart, "git", cmd.Run); err != nil {
