@@ -43,8 +43,8 @@ Sort the findings into notes.md.
 	{
 		Code: "UF5003", Title: "Prompt over 256 KiB", Where: "cmd",
 		Explanation: `
-A prompt file may have 256 KiB, and may include 1,000 files, each counted as often as it is included. Large material is
-better put into an input file whose path the prompt gives: the agent reads of it what it needs.`,
+A prompt file may have 256 KiB, and may include 1,000 files, each counted as often as it is included. So may a text over
+several lines in a campaign file: <<END … END. Large material is better put into an input file whose path the prompt gives: the agent reads of it what it needs.`,
 		Command: "sh grow.sh && ufbuild check",
 		Bad: `
 task "triage" {

@@ -120,6 +120,9 @@ func (r *jsonReader) text(s string, where hcl.Range, spec *Arg) hclsyntax.Expres
 		x, ds = hclsyntax.ParseExpression([]byte(s), r.name, start)
 	case !strings.Contains(s, "${") && !strings.Contains(s, "%{"):
 		return literal
+	case len(s) > maxPromptFile:
+		r.probs.error("UF5003", where, "This text is over 256 KiB.").hint("Put large text into an input file and give its path.")
+		return literal
 	default:
 		x, ds = hclsyntax.ParseTemplate([]byte(s), r.name, start)
 	}

@@ -153,3 +153,50 @@ func templateTooDeep(b []byte, name string, start hcl.Pos) (hcl.Range, int) {
 	tokens, _ := hclsyntax.LexTemplate(b, name, start)
 	return deepestToken(tokens)
 }
+
+// longHeredoc returns where a text over several lines begins that is longer than a prompt file may be; false without one. The
+// parser takes time quadratic in the lines of one.
+func longHeredoc(b []byte, name string) (hcl.Range, bool) {
+	if len(b) <= maxPromptFile || !mayHaveLongHeredoc(b) {
+		return hcl.Range{}, false
+	}
+	var open []hcl.Range
+	tokens, _ := hclsyntax.LexConfig(b, name, hcl.InitialPos)
+	for _, t := range tokens {
+		switch {
+		case t.Type == hclsyntax.TokenOHeredoc:
+			open = append(open, t.Range)
+		case len(open) > 0 && t.Range.End.Byte-open[0].End.Byte > maxPromptFile:
+			at := open[0]
+			at.End = at.Start // the token ends with its line
+			at.End.Byte, at.End.Column = at.End.Byte+len("<<"), at.End.Column+len("<<")
+			return at, true
+		case t.Type == hclsyntax.TokenCHeredoc && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	return hcl.Range{}, false
+}
+
+// mayHaveLongHeredoc looks at lines alone: one in a comment counts too.
+func mayHaveLongHeredoc(b []byte) bool {
+	marker, began := []byte(nil), 0
+	for at := 0; at < len(b); {
+		end := len(b)
+		if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		switch line := b[at:end]; {
+		case marker == nil:
+			if marker = heredocMarker(line); marker != nil {
+				began = end
+			}
+		case end-began > maxPromptFile:
+			return true
+		case bytes.Equal(bytes.TrimSpace(line), marker):
+			marker = nil
+		}
+		at = end
+	}
+	return false
+}

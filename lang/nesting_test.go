@@ -68,6 +68,30 @@ task "p" {
 	require.Equal(t, "UF1004", ds[len(ds)-1].Code)
 }
 
+func TestLongTextsAreBounded(t *testing.T) {
+	line := "a line with ${self.name} in it\n"
+	long, short := strings.Repeat(line, maxPromptFile/len(line)+1), strings.Repeat(line, maxPromptFile/len(line)-1)
+	for name, tc := range map[string]struct{ text, place string }{
+		"too long":            {"task \"a\" {\n  command = [\"echo\", <<END\n" + long + "END\n  ]\n}\n", "campaign.hcl:2:22"},
+		"indented":            {"task \"a\" {\n  command = [\"echo\", <<-END\n" + long + "  END\n  ]\n}\n", "campaign.hcl:2:22"},
+		"without an end":      {"task \"a\" {\n  command = [\"echo\", <<END\n" + long, "campaign.hcl:2:22"},
+		"two that are short":  {"task \"a\" {\n  command = [\"echo\", <<END\n" + short + "END\n  , <<END\n" + short + "END\n  ]\n}\n", ""},
+		"an end in a comment": {"# <<END\n" + strings.Repeat("# "+line, maxPromptFile/len(line)+1) + "task \"a\" {\n  command = [\"true\"]\n}\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, ds := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": tc.text})})
+			if tc.place == "" {
+				require.Empty(t, ds)
+				return
+			}
+			require.Equal(t, "UF5003", ds[0].Code)
+			require.Equal(t, tc.place, ds[0].Subject.String())
+		})
+	}
+	_, ds := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": "", "x.campaign.hcl.json": `{"task": {"a": {"command": ["echo", "` + strings.ReplaceAll(long, "\n", `\n`) + `"]}}}`})})
+	require.Equal(t, "UF5003", ds[0].Code)
+}
+
 func TestFileLimits(t *testing.T) {
 	_, ds := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": strings.Repeat("# x\n", 1<<20+1)})})
 	require.Len(t, ds, 1)

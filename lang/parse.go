@@ -173,6 +173,10 @@ func (f *parsedFile) acceptable(b []byte, whole hcl.Range) bool {
 			hint("Move inner parts into locals.")
 		return false
 	}
+	if place, long := longHeredoc(b, f.name); long {
+		f.probs.error("UF5003", place, "This text is over 256 KiB.").hint("Put large text into an input file and give its path.")
+		return false
+	}
 	return true
 }
 
