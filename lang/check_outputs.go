@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // checkLabels checks the names of labelled blocks inside a block, each declared once.
@@ -65,26 +66,47 @@ func (l *loader) checkOutput(o *Output, n *node) {
 		return
 	}
 	if p != nil && !p.broken && o.Path != "" {
-		switch {
+		switch long := longestPart(o.Path); {
 		case !cleanPath(o.Path):
 			l.error("UF6003", p.place, "%q must be a clean relative path: no \"..\", no \".\", no leading \"/\".", o.Path)
 		case underReserved(o.Path):
-			l.error("UF6005", p.place, "%s belongs to ufbuild.", reservedPart(o.Path))
+			l.error("UF6005", p.place, "%s.", reservedBy(o.Path))
+		case long > maxName:
+			l.error("UF6003", p.place, "A name in this path has %d bytes; file systems take %d.", long, maxName)
 		}
 	}
 	for i, g := range o.Tree {
 		if underReserved(g) {
-			l.error("UF6005", elementRange(tree.expression, i), "%s belongs to ufbuild.", reservedPart(g))
+			l.error("UF6005", elementRange(tree.expression, i), "%s.", reservedBy(g))
 		}
 	}
 }
 
-// reservedDirs are written by ufbuild and in no output.
+// maxName is how many bytes the name of a file may have on the file systems of Linux.
+const maxName = 255
+
+func longestPart(p string) int {
+	longest := 0
+	for part := range strings.SplitSeq(p, "/") {
+		longest = max(longest, len(part))
+	}
+	return longest
+}
+
+// placeable reports whether a path is one that an output may have; others were reported.
+func placeable(p string) bool { return cleanPath(p) && !underReserved(p) }
+
+// reservedDirs are written by ufbuild or git and in no output.
 var reservedDirs = []string{".uf", ".ufbuild", ".git"}
 
 func underReserved(p string) bool { return containsString(reservedDirs, firstPart(p)) }
 
-func reservedPart(p string) string { return firstPart(p) + "/" }
+func reservedBy(p string) string {
+	if first := firstPart(p); first == ".git" {
+		return ".git/ belongs to git"
+	}
+	return firstPart(p) + "/ belongs to ufbuild"
+}
 
 func firstPart(p string) string {
 	first, _, _ := strings.Cut(p, "/")
@@ -123,6 +145,8 @@ func (l *loader) checkOverlap(d *taskDef, i *Instance, m, n int) {
 // may share files: each is a snapshot of its own.
 func overlap(a, b *Output) bool {
 	switch {
+	case a.Path != "" && !placeable(a.Path), b.Path != "" && !placeable(b.Path):
+		return false
 	case a.Path != "" && b.Path != "":
 		x, y := strings.ToLower(a.Path), strings.ToLower(b.Path)
 		return x == y || strings.HasPrefix(x, y+"/") || strings.HasPrefix(y, x+"/")
@@ -150,13 +174,16 @@ func (l *loader) checkInputs(d *taskDef, i *Instance) {
 		if a == nil || a.broken || i.Workspace.Mode == ModeInplace {
 			continue
 		}
+		severity := Error
+		if i.Workspace.Mode == ModeRepo {
+			severity = Warning // the workspace has every file anyway, so nothing is missing in it
+		}
+		if v := a.constant; v != cty.NilVal && v.IsKnown() && isSequence(v.Type()) && !v.IsNull() && v.LengthInt() == 0 && !in.AllowEmpty {
+			l.put(severity, "UF8102", a.place, "There is no glob here, so the input is no file.").hint("Set allow_empty = true if that is fine.")
+		}
 		for k, g := range in.Globs {
-			if !doublestar.ValidatePattern(g) || !staysBelow(g) || l.directory(g, elementRange(a.expression, k)) || in.AllowEmpty || l.matches(g) {
+			if g == "" || !doublestar.ValidatePattern(g) || !staysBelow(g) || l.directory(g, elementRange(a.expression, k)) || in.AllowEmpty || l.matches(g) {
 				continue
-			}
-			severity := Error
-			if i.Workspace.Mode == ModeRepo {
-				severity = Warning // the workspace has every file anyway, so nothing is missing in it
 			}
 			n := l.put(severity, "UF8102", elementRange(a.expression, k), "%s matches no file.", g).
 				hint("Set allow_empty = true if that is fine.")

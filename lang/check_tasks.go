@@ -193,7 +193,7 @@ func (l *loader) checkBody(d *taskDef, roots *rootTypes, guarded []string, check
 		l.checkCommand(d.body, check(d.body))
 	case "prompt_text":
 		l.countInPrompt(d.body.expression)
-		if c := d.body.constant; c != cty.NilVal && c.Type() == cty.String && !c.IsNull() && strings.TrimSpace(c.AsString()) == "" {
+		if c := d.body.constant; c != cty.NilVal && (c.IsNull() || c.Type() == cty.String && strings.TrimSpace(c.AsString()) == "") {
 			l.error("UF5007", d.body.place, "The prompt is empty.")
 			return
 		}

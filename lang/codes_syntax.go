@@ -125,7 +125,7 @@ task "greet" {
 `},
 	{
 		Code: "UF1103", Title: "Missing argument",
-		Explanation: `The block needs an argument that is not set.`,
+		Explanation: `The block needs an argument that is not set, or that is null or empty where it has to say something.`,
 		Bad: `
 pool "cpu" {
 }

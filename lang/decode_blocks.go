@@ -61,7 +61,11 @@ func (l *loader) loadCampaignLiterals() {
 	c.StorePath = l.wantString(s, l.literal(n, "store"))
 	c.Remote = l.wantString(s, l.literal(n, "remote"))
 	if a := l.literal(n, "out"); a != nil {
-		if v := l.wantString(s, a); v != "" && l.safePath(a, v) {
+		switch v := l.wantString(s, a); {
+		case v == "" || !l.safePath(a, v):
+		case underReserved(v):
+			l.error("UF6005", a.place, "%s.", reservedBy(v))
+		default:
 			c.Out = v
 		}
 	}

@@ -16,7 +16,8 @@ type Arg struct {
 	Name     string
 	Type     string // as printed in the reference page
 	Phase    Phase
-	Required bool
+	Required bool // and never null; text is never empty
+	Filled   bool // need not be set, but then it is neither null nor empty
 	Manifest bool // part of the manifest: changing it can make results stale
 	Default  string
 	Doc      string

@@ -29,6 +29,9 @@ func (l *loader) decodeInstance(d *taskDef, i *Instance) {
 	i.Salt = l.wantString(s, set("salt"))
 	i.KeepEdits = l.wantBool(s, set("keep_edits"), false)
 	i.Requires = l.wantStrings(s, set("requires"))
+	if slices.Contains(i.Requires, "") {
+		l.error("UF2110", set("requires").place, "requires holds an empty text; each is the name of a command.")
+	}
 	i.PassEnv = l.passEnv(s, d)
 	i.Budget, i.EachBudget = l.wantBudget(s, set("budget"))
 	i.Pool = l.declaredName(s, set("pool"), "pool")

@@ -131,6 +131,9 @@ func (l *loader) wanted(s *scope, a *argument, t cty.Type, what string) (cty.Val
 		return cty.NilVal, false
 	}
 	if v.IsNull() {
+		if a.spec != nil && (a.spec.Required || a.spec.Filled) {
+			l.error("UF1103", a.place, "The argument %q must not be null.", a.name)
+		}
 		return cty.NilVal, false // null takes the default
 	}
 	if path, name, known := dropped(v, t); name != "" {
@@ -184,7 +187,16 @@ func (l *loader) wantString(s *scope, a *argument) string {
 	if !ok {
 		return ""
 	}
-	return v.AsString()
+	text := v.AsString()
+	if a.spec != nil && text == "" && (a.spec.Required || a.spec.Filled) {
+		l.empty(a)
+	}
+	return text
+}
+
+// empty reports an argument that says nothing where it has to.
+func (l *loader) empty(a *argument) {
+	l.error("UF1103", a.place, "The argument %q must not be empty.", a.name)
 }
 
 func (l *loader) wantBool(s *scope, a *argument, fallback bool) bool {
@@ -221,12 +233,15 @@ func (l *loader) wantNumber(s *scope, a *argument) *big.Float {
 
 // wantStrings returns the elements of a list of strings; [elementRange] is where each of them stands.
 func (l *loader) wantStrings(s *scope, a *argument) []string {
-	if a != nil && a.texts != nil {
+	if a != nil && len(a.texts) > 0 {
 		return slices.Clone(a.texts)
 	}
 	v, ok := l.wanted(s, a, cty.List(cty.String), "a list of strings")
 	if !ok {
 		return nil
+	}
+	if a.spec != nil && a.spec.Filled && v.LengthInt() == 0 {
+		l.empty(a)
 	}
 	list := make([]string, 0, v.LengthInt())
 	for it := v.ElementIterator(); it.Next(); {
