@@ -34,7 +34,7 @@ func (s *Store) RegisterCampaign(root string) error {
 	}
 	err := effect.Mkdir(filepath.Dir(path), 0o700)
 	if err == nil || errors.Is(err, os.ErrExist) {
-		err = writeWhole(path, []byte(root+"\n"))
+		err = effect.ReplaceDurably(path, []byte(root+"\n"))
 	}
 	if err != nil {
 		return fault("write", s.dir, err)
@@ -56,7 +56,7 @@ func (s *Store) Campaigns() ([]string, error) {
 	var roots []string
 	for _, e := range entries {
 		if strings.Contains(e.Name(), ".") {
-			continue // half written by a crash, or gone the next moment: writeWhole gives it the name it shall have
+			continue // half written by a crash, or gone the next moment: it gets the name it shall have when it is whole
 		}
 		b, err := effect.ReadRegular(filepath.Join(dir, e.Name()))
 		if err != nil {

@@ -136,24 +136,7 @@ func (s *Store) makeLayout() error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return writeWhole(filepath.Join(s.dir, formatName), []byte(formatText))
-}
-
-// writeWhole makes the file at path appear with all of its bytes.
-func writeWhole(path string, b []byte) error {
-	f, err := effect.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = effect.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = effect.Remove(f.Name())
-	}
-	return err
+	return effect.ReplaceDurably(filepath.Join(s.dir, formatName), []byte(formatText))
 }
 
 // openPack opens the writer's pack for appending and cuts what a dead predecessor left half written. packs.mu is held.

@@ -170,21 +170,32 @@ func Fchmodat(dir int, path string, mode uint32, flags int) error {
 }
 
 // Replace makes the file at path hold b, mode 0600, in one step: a reader sees what was there before or all of b. It is not synced. The
-// file it grows in lies beside path, its name begins with "." and the name of path and "-", and a crash may leave it.
-func Replace(path string, b []byte) error {
-	f, err := CreateTemp(slash.Dir(path), "."+slash.Base(path)+"-*")
+// file it grows in lies beside path, and its name begins with "." and the name of path and "-". A crash may leave it; the next Replace of
+// path clears it away, and so does SweepTemp.
+func Replace(path string, b []byte) error { return replace(path, "."+slash.Base(path)+"-", b, false) }
+
+// ReplaceDurably is Replace, synced before it gets its name. The file it grows in is called as path with "." and more behind.
+func ReplaceDurably(path string, b []byte) error {
+	return replace(path, slash.Base(path)+".", b, true)
+}
+
+func replace(path, temp string, b []byte, sync bool) error {
+	SweepTemp(slash.Dir(path), temp)
+	f, err := HeldTemp(slash.Dir(path), temp)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
-	err = errors.Join(err, f.Close())
-	if err == nil {
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err == nil { // before it is closed, and not held any more
 		err = Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = Remove(f.Name())
 	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // WriteFile is os.WriteFile.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
-	"github.com/ufbuild/ufbuild/cache/filelock"
 )
 
 // newFile is a file of a new campaign.
@@ -95,8 +93,8 @@ func nameNew(temp, target string) error {
 // file or the new one, and a full disk or a crash leaves the old one. What a crash left under such a name before is removed. It returns
 // the size in bytes.
 func replaceFile(file, temp string, mode os.FileMode, write func(io.Writer) error) (size int64, err error) {
-	sweepTemp(filepath.Dir(file), temp)
-	f, err := heldTemp(filepath.Dir(file), temp)
+	effect.SweepTemp(filepath.Dir(file), temp)
+	f, err := effect.HeldTemp(filepath.Dir(file), temp)
 	if err != nil {
 		return 0, err
 	}
@@ -115,47 +113,4 @@ func replaceFile(file, temp string, mode os.FileMode, write func(io.Writer) erro
 		return 0, err
 	}
 	return size, nil
-}
-
-// heldTemp makes a file that sweepTemp leaves alone until it is closed. Where the file system knows no locks nothing is swept either.
-func heldTemp(dir, temp string) (*effect.File, error) {
-	for {
-		f, err := effect.CreateTemp(dir, temp+"*")
-		if err != nil {
-			return nil, err
-		}
-		held, err := filelock.Try(f.File, 0, 0)
-		if err != nil {
-			return f, nil
-		}
-		var at unix.Stat_t
-		if err := unix.Fstat(int(f.Fd()), &at); held && (err != nil || at.Nlink > 0) {
-			return f, nil
-		}
-		_ = f.Close() // somebody swept it before it was held
-		if err := effect.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-}
-
-// sweepTemp removes what a killed writer left under such a name: nobody holds it. What cannot be told stays.
-func sweepTemp(dir, temp string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), temp) {
-			continue
-		}
-		f, err := os.Open(filepath.Join(dir, e.Name()))
-		if err != nil {
-			continue
-		}
-		if free, err := filelock.TryShared(f, 0, 0); free && err == nil {
-			_ = effect.Remove(f.Name())
-		}
-		_ = f.Close()
-	}
 }

@@ -234,19 +234,10 @@ func (s *session) saveFiles() error {
 // halfWritten begin the names of files of campaign state that are being written.
 var halfWritten = []string{".stat-", ".fresh-", ".times-", ".order-", ".compiled-"}
 
-// sweep removes what a killed build left half written. The session holds the campaign, so nobody writes it
-// now.
+// sweep removes what a killed build left half written. The session holds the campaign, so nobody writes it now but orders, which are
+// held while they are written.
 func (s *session) sweep() error {
-	dir := filepath.Join(s.campaign.Root, journal.Dir)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("read campaign state: %w", err)
-	}
-	for _, e := range entries {
-		if slices.ContainsFunc(halfWritten, func(p string) bool { return strings.HasPrefix(e.Name(), p) }) {
-			s.app.warn(effect.Remove(filepath.Join(dir, e.Name())))
-		}
-	}
+	effect.SweepTemp(filepath.Join(s.campaign.Root, journal.Dir), halfWritten...)
 	return s.placer.Sweep()
 }
 

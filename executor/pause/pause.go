@@ -98,6 +98,7 @@ func (d Dir) Save(p Pause) error {
 	}
 	err = effect.MkdirAll(string(d), 0o700)
 	if err == nil {
+		effect.SweepTemp(string(d), ".") // also those of accounts that nobody pauses any more
 		err = effect.Replace(d.path(p.Account), b)
 	}
 	if err != nil {
