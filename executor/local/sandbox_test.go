@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -73,9 +74,10 @@ func TestLimitsOutliveTheProgramsFile(t *testing.T) {
 	require.NoError(t, err)
 	require.NotZero(t, got.Exit)
 	require.NoFileExists(t, filepath.Join(outside, "new"))
-	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.guard.pid()))
-	require.NoError(t, err)
-	require.Equal(t, watchdog.Name+"\x00", string(words))
+	require.Eventually(t, func() bool { // a start is over before the kernel shows its words
+		words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.guard.pid()))
+		return err == nil && string(words) == watchdog.Name+"\x00"
+	}, 10*time.Second, time.Millisecond)
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.guard.pid()))
 	require.NoError(t, err)
 	require.Equal(t, self+".old", program)
