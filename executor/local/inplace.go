@@ -31,7 +31,7 @@ func (r *Runner) runInplace(ctx context.Context, inv *executor.Invocation, outpu
 	if err != nil {
 		return cache.Captured{}, idle(err)
 	}
-	end, err := r.run(ctx, inv, inv.Root, output)
+	end, err := r.run(ctx, inv, nil, inv.Root, output)
 	if err != nil {
 		return cache.Captured{}, errors.Join(err, lift())
 	}

@@ -62,9 +62,9 @@ func newProcess(inv *executor.Invocation) *process {
 	return &process{handle: -1, grace: inv.Grace, marks: marksOf(inv), began: now(), hung: make(chan struct{})}
 }
 
-// run starts the program of inv in dir and returns when it ended and nothing of it lives.
-func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, output func([]byte)) (ending, error) {
-	log, err := effect.OpenFile(filepath.Join(inv.Dir, workspace.Log), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+// run starts the program of inv in dir, where laid lies, and returns when it ended and nothing of it lives.
+func (r *Runner) run(ctx context.Context, inv *executor.Invocation, laid *workspace.Laid, dir string, output func([]byte)) (ending, error) {
+	log, err := workspace.OpenLog(inv.Dir, laid)
 	if err != nil {
 		return ending{}, idle(fmt.Errorf("write log: %w", err))
 	}
@@ -77,8 +77,8 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, dir string, 
 	if ctx.Err() != nil {
 		return ending{exit: -1, stoppedBy: executor.StoppedBy(ctx)}, nil
 	}
-	if tmp := filepath.Join(inv.Dir, workspace.Tmp); getenv(inv.Env, "TMPDIR") == tmp {
-		if err := effect.Mkdir(tmp, 0o700); err != nil && !errors.Is(err, os.ErrExist) { // a spare has one
+	if tmp := filepath.Join(inv.Dir, workspace.Tmp); !laid.HasTmp() && getenv(inv.Env, "TMPDIR") == tmp {
+		if err := effect.Mkdir(tmp, 0o700); err != nil {
 			return ending{}, idle(fmt.Errorf("make workspace: %w", err))
 		}
 	}

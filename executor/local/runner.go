@@ -86,6 +86,9 @@ func (r *Runner) ready() error {
 func (r *Runner) Close() error {
 	r.removal.Wait()
 	r.once.Do(func() { r.onceErr = errors.New("run task: the runner is closed") })
+	for _, laid := range r.worn {
+		laid.Close()
+	}
 	r.spares.Close()
 	r.guard.dismiss()
 	if r.starter != nil {
@@ -127,6 +130,12 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if err != nil {
 		return cache.Captured{}, idle(translate(err))
 	}
+	spare := false
+	defer func() {
+		if !spare {
+			laid.Close()
+		}
+	}()
 	if inv.GitInit {
 		if err := initGit(ctx, inv); err != nil && ctx.Err() == nil { // one that is stopped ends as such, below
 			return cache.Captured{}, idle(err)
@@ -141,12 +150,12 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 			return cache.Captured{}, idle(err)
 		}
 	}
-	end, err := r.run(ctx, inv, filepath.Join(inv.Dir, workspace.Dir), output)
+	end, err := r.run(ctx, inv, laid, filepath.Join(inv.Dir, workspace.Dir), output)
 	if err != nil {
 		return cache.Captured{}, err
 	}
 	captured, err := r.take(context.WithoutCancel(ctx), inv, note, laid, end)
-	if err == nil && end.clean && len(captured.Problems) == 0 && r.spareable(inv) {
+	if spare = err == nil && end.clean && len(captured.Problems) == 0 && r.spareable(inv); spare {
 		r.mu.Lock()
 		r.worn[inv.Dir] = laid
 		r.mu.Unlock()
@@ -178,6 +187,7 @@ func (r *Runner) Reap(dir string) {
 	if r.spares.Offer(dir, laid) {
 		return
 	}
+	laid.Close()
 	select {
 	case <-r.remover:
 		r.removal.Go(func() {

@@ -24,7 +24,7 @@ func Capture(ctx context.Context, attempt string, cas cache.CAS, laid *Laid, out
 	if salvaging {
 		laid = laidIn(attempt)
 	}
-	h, err := openWorkspace(attempt)
+	h, err := openWorkspace(attempt, laid)
 	if err != nil {
 		return Captured{}, fmt.Errorf("capture workspace: %w", err)
 	}

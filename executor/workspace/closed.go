@@ -53,14 +53,16 @@ func (c closed) unlock(dir string, mode uint32, chmod func(mode uint32) error) e
 	return nil
 }
 
-// openWorkspace opens the workspace of attempt, also when its task closed it. A link that the task put in its place leads nowhere:
+// openWorkspace opens the workspace of attempt, of which laid is known, also when its task closed it. A link that the task put in its place leads nowhere:
 // what it points to is not what the task made.
-func openWorkspace(attempt string) (int, error) {
-	at, err := openDir(attempt)
-	if err != nil {
-		return -1, err
+func openWorkspace(attempt string, laid *Laid) (int, error) {
+	at, err := laid.at, error(nil)
+	if at == 0 || !laid.isAt(attempt) {
+		if at, err = openDir(attempt); err != nil {
+			return -1, err
+		}
+		defer unix.Close(at)
 	}
-	defer unix.Close(at)
 	h, err := openAt(at, Dir)
 	if errors.Is(err, unix.EACCES) {
 		var st unix.Stat_t

@@ -86,7 +86,7 @@ func (n *Note) Reserve() error {
 // note holds when the machine stops as well; that may take long on a busy disk. The next Capture of what was laid goes by what Write
 // saw there.
 func (n *Note) Write(e End, durable bool) error {
-	seal, seen, err := sealOf(n.attempt, n.outputs, n.laid.closed)
+	seal, seen, err := sealOf(n.attempt, n.outputs, n.laid)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func Finish(ctx context.Context, attempt string, cas cache.CAS, mask []string) (
 	}
 	laid := g.Laid.laid()
 	laid.closed = pathsOf(e.Closed)
-	seal, seen, err := sealOf(attempt, g.Outputs, laid.closed)
+	seal, seen, err := sealOf(attempt, g.Outputs, laid)
 	if err != nil {
 		return Captured{}, e, false, err
 	}
@@ -194,13 +194,13 @@ func readGiven(attempt string) (given, bool) {
 // sealOf digests what stat says of a workspace, and returns what it saw. Of directories only their names and modes count: what is in them
 // speaks for itself, and looking into one that its maker closed changes its times. Nor does it count when a closed file
 // was last changed: reading it does that.
-func sealOf(attempt string, outputs []Output, opened closed) (digest.Digest, *scanner, error) {
-	h, err := openWorkspace(attempt)
+func sealOf(attempt string, outputs []Output, laid *Laid) (digest.Digest, *scanner, error) {
+	h, err := openWorkspace(attempt, laid)
 	if err != nil {
 		return digest.Digest{}, nil, wrap("read workspace", Dir, unwrap(err))
 	}
 	defer unix.Close(h)
-	s := scanner{dir: h, closed: opened, enter: func(string) bool { return true }}
+	s := scanner{dir: h, closed: laid.closed, enter: func(string) bool { return true }}
 	if err := s.scan(); err != nil {
 		return digest.Digest{}, nil, err
 	}
@@ -211,7 +211,7 @@ func sealOf(attempt string, outputs []Output, opened closed) (digest.Digest, *sc
 	for _, o := range outputs { // those that a scan leaves out
 		f := found{path: o.Path}
 		if o.Path != "" && unix.Fstatat(h, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-			opened.meet(&f)
+			laid.closed.meet(&f)
 			text = f.appendSeal(text)
 		}
 	}

@@ -19,9 +19,12 @@ import (
 const openFlags = unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 
 // openDir opens a directory as the root of everything done below it.
-func openDir(dir string) (int, error) {
+func openDir(dir string) (int, error) { return openDirAs(dir, unix.O_RDONLY) }
+
+// openDirAs is openDir with other flags.
+func openDirAs(dir string, flags int) (int, error) {
 	for {
-		fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := unix.Open(dir, flags|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err == nil {
 			return fd, nil
 		}

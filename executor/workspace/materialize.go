@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,10 +29,12 @@ type Laid struct {
 	seen      *scanner   // what was there when the end was noted, until it is captured; else nil
 
 	// Of what may become a spare:
-	spare bool
-	dirs  []laidDir // directories of mounts, sorted
-	left  int64     // bytes that were in the workspace when it was captured
-	tmp   stamp     // the empty directory for temporary files; zero where there is none that is known
+	spare  bool
+	at     int       // the directory of the attempt, open; 0 for none
+	beside stamp     // that directory, as it was when it had its log
+	dirs   []laidDir // directories of mounts, sorted
+	left   int64     // bytes that were in the workspace when it was captured
+	tmp    stamp     // the empty directory for temporary files; zero where there is none that is known
 }
 
 // laidFile is what is known of a file or link that was laid.
@@ -86,7 +89,7 @@ func Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 	return materialize(attempt, cas, spec, nil)
 }
 
-// materialize notes what the directories look like when the attempt's own may become one of spares.
+// materialize notes what the directories look like when the attempt's own may become one of spares, and leaves that open.
 func materialize(attempt string, cas cache.CAS, spec Spec, spares *Spares) (*Laid, error) {
 	if err := effect.MkdirAll(attempt, 0o700); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
@@ -96,9 +99,53 @@ func materialize(attempt string, cas cache.CAS, spec Spec, spares *Spares) (*Lai
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
 	l := newLayer(cas, spec)
-	l.spares, l.laid.spare = spares, spares != nil
-	return l.lay(dir)
+	if spares == nil {
+		return l.lay(dir)
+	}
+	l.spares, l.laid.spare = spares, true
+	var err error
+	if l.laid.at, err = openDir(attempt); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	if _, err = l.lay(dir); err != nil {
+		l.laid.Close()
+		return nil, err
+	}
+	return l.laid, nil
 }
+
+// Close gives up what was laid as something to make another workspace of. It may be called again, and of nil.
+func (l *Laid) Close() {
+	if l != nil && l.at > 0 {
+		unix.Close(l.at)
+		l.at = 0
+	}
+}
+
+// OpenLog makes the log of an attempt, of which laid is what lies in its workspace; nil where that is nobody's. What is written goes to
+// its end.
+func OpenLog(attempt string, laid *Laid) (*effect.File, error) {
+	const flags, mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND, 0o600
+	path := attempt + "/" + Log
+	if laid == nil || laid.at == 0 {
+		return effect.OpenFile(path, flags, mode)
+	}
+	fd, err := effect.Openat(laid.at, Log, flags|unix.O_CLOEXEC, mode)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	laid.beside, _ = stampOf(laid.at) // if it cannot be looked at, what is in it will be listed
+	return effect.Wrap(os.NewFile(uintptr(fd), path)), nil
+}
+
+// isAt reports whether the open directory of the attempt is still in its place.
+func (l *Laid) isAt(attempt string) bool {
+	now, err := stampAt(unix.AT_FDCWD, attempt)
+	return err == nil && now.ino == l.beside.ino
+}
+
+// HasTmp reports whether the attempt has its empty directory for temporary files already.
+func (l *Laid) HasTmp() bool { return l != nil && l.tmp != stamp{} }
 
 // Lay lays spec into a directory that holds nothing, with the promises of Materialize.
 func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {
@@ -363,7 +410,7 @@ func (l *layer) layFiles(stamps []stamp) error {
 
 func (l *layer) openRoot() (release func(), err error) {
 	if l.spares != nil {
-		l.root, release, err = l.spares.openRoot(l.spec.Root)
+		l.root, release, err = l.spares.open(&l.spares.root, l.spec.Root, unix.O_RDONLY)
 		return release, err
 	}
 	l.root, err = openDir(l.spec.Root)

@@ -25,18 +25,14 @@ var errWorn = errors.New("the directory cannot be used again")
 // worn is the name of the old workspace while what is needed of it moves to the new one.
 const worn = "worn"
 
-// lay lays the spec.
-func (r *refit) lay() error {
+// lay lays the spec. The directory is to be the one called name in work.
+func (r *refit) lay(work int, name string) error {
 	r.laid.spare = true
 	if err := r.collect(); err != nil {
 		return err
 	}
-	at, err := openDir(r.attempt)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(at)
-	if err := r.clear(at); err != nil {
+	at := r.from.at
+	if err := r.clear(at, work, name); err != nil {
 		return err
 	}
 	if err := effect.Renameat(at, Dir, at, worn); err != nil {
@@ -45,6 +41,7 @@ func (r *refit) lay() error {
 	if err := effect.Mkdirat(at, Dir, 0o755); err != nil {
 		return err
 	}
+	var err error
 	if r.was, err = openAt(at, worn); err != nil {
 		return err
 	}
@@ -67,13 +64,22 @@ func (r *refit) lay() error {
 }
 
 // clear leaves nothing beside the old workspace but an untouched directory for temporary files. It fails when there is something that
-// is not ours.
-func (r *refit) clear(at int) error {
-	var st unix.Stat_t
+// is not ours, or something else is where the directory was.
+func (r *refit) clear(at, work int, name string) error {
+	var st, named unix.Stat_t
 	if err := unix.Fstat(at, &st); err != nil || st.Mode&0o7777 != 0o700 {
 		return errors.Join(errWorn, err)
 	}
+	if err := unix.Fstatat(work, name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil || named.Dev != st.Dev || named.Ino != st.Ino {
+		return errors.Join(errWorn, err)
+	}
 	r.exact = r.spares.exactly(at)
+	if r.exact && stampFrom(&st) == r.from.beside && r.untouchedTmp(at) {
+		return effect.Unlinkat(at, Log, 0)
+	}
+	if _, err := unix.Seek(at, 0, unix.SEEK_SET); err != nil { // it may have been read before
+		return err
+	}
 	entries, err := effect.ReadDir(at)
 	if err != nil {
 		return err

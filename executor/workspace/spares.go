@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -25,8 +26,8 @@ type Spares struct {
 	mu     sync.Mutex
 	free   []spare
 	closed bool
-	root   int    // the directory of sources that was opened last; 0 for none
-	rootAt string // where it is
+	root   openedDir // that of sources which was opened last
+	work   openedDir // that which the directories of attempts are in
 
 	asked  sync.Once
 	exact  bool        // see exactStamps
@@ -49,9 +50,9 @@ type spare struct {
 }
 
 // Offer takes the directory of an attempt of which everything was captured and no process lives. It returns false when it
-// is not taken: the caller removes it.
+// is not taken: the caller closes laid and removes it.
 func (s *Spares) Offer(attempt string, laid *Laid) bool {
-	if laid == nil || !laid.spare || len(laid.files)+len(laid.dirs) > maxSpareFiles || laid.left > maxSpareLeft || !emptyTmp(attempt) {
+	if laid == nil || !laid.spare || laid.at == 0 || len(laid.files)+len(laid.dirs) > maxSpareFiles || laid.left > maxSpareLeft || !emptyTmp(laid.at) {
 		return false
 	}
 	s.mu.Lock()
@@ -64,15 +65,14 @@ func (s *Spares) Offer(attempt string, laid *Laid) bool {
 }
 
 // emptyTmp reports whether an attempt left no temporary files, which could be of any size. Of a directory that was used none is left.
-func emptyTmp(attempt string) bool {
+func emptyTmp(at int) bool {
 	var st unix.Statx_t
 	const want = unix.STATX_BTIME | unix.STATX_MTIME
-	tmp := attempt + "/" + Tmp
-	err := unix.Statx(unix.AT_FDCWD, tmp, unix.AT_SYMLINK_NOFOLLOW, want, &st)
+	err := unix.Statx(at, Tmp, unix.AT_SYMLINK_NOFOLLOW, want, &st)
 	if err == unix.ENOENT || err == nil && st.Mask&want == want && st.Mtime == st.Btime {
 		return true
 	}
-	return effect.Unlinkat(unix.AT_FDCWD, tmp, unix.AT_REMOVEDIR) == nil
+	return effect.Unlinkat(at, Tmp, unix.AT_REMOVEDIR) == nil
 }
 
 func (s *Spares) take() (spare, bool) {
@@ -91,49 +91,80 @@ func (s *Spares) take() (spare, bool) {
 func (s *Spares) Close() {
 	s.mu.Lock()
 	s.closed = true
-	if s.root > 0 {
-		unix.Close(s.root)
-		s.root = 0
-	}
+	s.root.close()
+	s.work.close()
 	s.mu.Unlock()
 	for sp, ok := s.take(); ok; sp, ok = s.take() {
+		sp.laid.Close()
 		Reap(sp.attempt)
 	}
 }
 
-// openRoot opens the directory that sources are below. It stays open: nearly all attempts have the same. release says that it is
-// not needed any more.
-func (s *Spares) openRoot(path string) (fd int, release func(), err error) {
+// openedDir is a directory that stays open, since nearly all attempts want the same.
+type openedDir struct {
+	fd int // 0 for none
+	at string
+}
+
+func (d *openedDir) close() {
+	if d.fd > 0 {
+		unix.Close(d.fd)
+		d.fd = 0
+	}
+}
+
+// open opens a directory, which stays open as d if there is none yet. release says that it is not needed any more.
+func (s *Spares) open(d *openedDir, path string, flags int) (fd int, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.root > 0 && s.rootAt == path {
-		return s.root, func() {}, nil
+	if d.fd > 0 && d.at == path {
+		return d.fd, func() {}, nil
 	}
-	if fd, err = openDir(path); err != nil {
+	if fd, err = openDirAs(path, flags); err != nil {
 		return -1, nil, err
 	}
-	if s.root > 0 || s.closed {
+	if d.fd > 0 || s.closed {
 		return fd, func() { unix.Close(fd) }, nil
 	}
-	s.root, s.rootAt = fd, path
+	d.fd, d.at = fd, path
 	return fd, func() {}, nil
 }
 
-// Materialize is [Materialize] of an attempt whose own directory may become a spare, from a spare if there is one.
+// Materialize is [Materialize] of an attempt whose own directory may become a spare, from a spare if there is one. The caller closes
+// what was laid, unless it is offered and taken.
 func (s *Spares) Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
 	sp, ok := s.take()
 	if !ok {
 		return materialize(attempt, cas, spec, s)
 	}
-	r := &refit{layer: newLayer(cas, spec), from: sp.laid, attempt: sp.attempt}
+	if laid, err := s.remake(sp, attempt, newLayer(cas, spec)); err == nil {
+		return laid, nil
+	} // whatever it is, an attempt without a spare meets it too
+	sp.laid.Close()
+	Reap(sp.attempt)
+	return materialize(attempt, cas, spec, s)
+}
+
+// remake makes a spare into the directory of an attempt.
+func (s *Spares) remake(sp spare, attempt string, l *layer) (*Laid, error) {
+	dir, name := filepath.Split(attempt)
+	was, old := filepath.Split(sp.attempt)
+	if dir != was { // of another build
+		return nil, errWorn
+	}
+	work, release, err := s.open(&s.work, dir, unix.O_PATH) // which is enough where nobody may list it
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	r := &refit{layer: l, from: sp.laid, attempt: sp.attempt}
 	r.spares, r.refit = s, r
-	err := r.lay()
-	if err == nil {
-		err = effect.Renameat(unix.AT_FDCWD, sp.attempt, unix.AT_FDCWD, attempt)
+	if err := r.lay(work, old); err != nil {
+		return nil, err
 	}
-	if err != nil { // whatever it is, an attempt without a spare meets it too
-		Reap(sp.attempt)
-		return materialize(attempt, cas, spec, s)
+	if err := effect.Renameat(work, old, work, name); err != nil {
+		return nil, err
 	}
+	r.laid.at, sp.laid.at = sp.laid.at, 0
 	return r.laid, nil
 }

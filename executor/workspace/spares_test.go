@@ -52,6 +52,17 @@ func dump(t *testing.T, dir string) map[string]string {
 	return out
 }
 
+// begin does what is done before the program of an attempt starts, which prints something.
+func begin(t testing.TB, attempt string, laid *Laid, words string) {
+	log, err := OpenLog(attempt, laid)
+	require.NoError(t, err)
+	_, err = log.WriteString(words)
+	require.NoError(t, errors.Join(err, log.Close()))
+	if !laid.HasTmp() {
+		require.NoError(t, os.Mkdir(filepath.Join(attempt, Tmp), 0o700))
+	}
+}
+
 // spareGround makes random specs over a few names, with sources in root.
 type spareGround struct {
 	t    *testing.T
@@ -154,13 +165,10 @@ func TestSparesAreAsNew(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, dump(t, filepath.Join(fresh, Dir)), dump(t, filepath.Join(attempt, Dir)), "seed %d, attempt %d", seed, n)
 			require.NoError(t, Remove(fresh))
-			if err := os.Mkdir(filepath.Join(attempt, Tmp), 0o700); err != nil {
-				require.ErrorIs(t, err, os.ErrExist)
-			}
+			begin(t, attempt, laid, "words")
 			entries, err := os.ReadDir(filepath.Join(attempt, Tmp))
 			require.NoError(t, err)
 			require.Empty(t, entries)
-			write(t, filepath.Join(attempt, Log), "words")
 			write(t, filepath.Join(attempt, Dir, "made"), "m")
 			undo = g.hurt(attempt)
 			if spares.Offer(attempt, laid) {
@@ -290,6 +298,71 @@ func TestSparesGiveAwayNoDirectory(t *testing.T) {
 		require.ErrorIs(t, unix.Mkdirat(fd, "strange", 0o755), unix.ENOENT)
 	}
 	require.Equal(t, want, dump(t, filepath.Join(two, Dir)))
+}
+
+// TestSparesStayInTheirPlace wants the directory of an attempt left alone that is not in its place any more, and what is there to go.
+func TestSparesStayInTheirPlace(t *testing.T) {
+	cas := mem.New("")
+	for name, do := range map[string]func(was, away string) error{
+		"gone":    func(was, away string) error { return os.Rename(was, away) },
+		"a link":  func(was, away string) error { return errors.Join(os.Rename(was, away), os.Symlink(away, was)) },
+		"another": func(was, away string) error { return errors.Join(os.Rename(was, away), os.MkdirAll(was+"/ws", 0o700)) },
+	} {
+		var spares Spares
+		work := t.TempDir()
+		was, now, away := filepath.Join(work, "0"), filepath.Join(work, "1"), filepath.Join(t.TempDir(), "away")
+		laid, err := spares.Materialize(was, cas, Spec{})
+		require.NoError(t, err)
+		begin(t, was, laid, "")
+		write(t, filepath.Join(was, Dir, "mine"), "mine")
+		require.NoError(t, do(was, away))
+		taken, err := Capture(t.Context(), was, cas, laid, []Output{{Name: "o", Path: "mine"}}, nil)
+		if name == "gone" {
+			require.Error(t, err)
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, name == "a link", taken.Outputs[0].Exists, "%s: what is there counts", name)
+		}
+		require.True(t, spares.Offer(was, laid))
+		laid, err = spares.Materialize(now, cas, Spec{})
+		require.NoError(t, err)
+		laid.Close()
+		require.FileExists(t, filepath.Join(away, Dir, "mine"), name)
+		entries, err := os.ReadDir(work)
+		require.NoError(t, err)
+		require.Len(t, entries, 1, name)
+		require.NoFileExists(t, filepath.Join(now, Dir, "mine"), name)
+		spares.Close()
+	}
+}
+
+// TestSparesCloseWhatTheyOpen wants no descriptor of an attempt that became another one's, or was given up, to stay open.
+func TestSparesCloseWhatTheyOpen(t *testing.T) {
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(entries)
+	}
+	cas, work := mem.New(""), t.TempDir()
+	before := open()
+	var spares Spares
+	for n := range 20 {
+		at := filepath.Join(work, itoa(n))
+		laid, err := spares.Materialize(at, cas, Spec{})
+		require.NoError(t, err)
+		begin(t, at, laid, "")
+		if n%5 == 4 {
+			write(t, filepath.Join(at, "beside"), "")
+		}
+		if n%7 == 6 {
+			laid.Close()
+			require.False(t, spares.Offer(at, laid), "it is closed")
+			continue
+		}
+		require.True(t, spares.Offer(at, laid))
+	}
+	spares.Close()
+	require.Equal(t, before, open())
 }
 
 // TestSparesNoticeWhatIsSoon wants a change noticed that comes right after a workspace was laid and hides behind its times: within
