@@ -9,7 +9,7 @@ GATE ?=
 .PHONY: build man pictures test check golden fuzz bench gate crash test-agents release-state
 
 build: ## the program at bin/ufbuild
-	CGO_ENABLED=0 $(GO) build -o bin/ufbuild ./cmd/ufbuild
+	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -o bin/ufbuild ./cmd/ufbuild
 
 man: ## the manual pages at bin/man/man1; MANPATH=bin/man: man ufbuild-build
 	$(GO) test ./cmd/ufbuild -run TestManPages -count 1 -man $(CURDIR)/bin/man/man1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/elf"
 	"flag"
 	"fmt"
 	"os"
@@ -44,6 +45,7 @@ func TestInstructionCounts(t *testing.T) {
 		t.Skipf("the counts were recorded with %s, this is %s; `make gate GATE=-update` records new ones", toolchain, runtime.Version())
 	}
 	a := newGround(t, gateTasks, buildProgram(t))
+	wantLean(t, a.bin)
 	counts := map[string]int64{}
 	for _, c := range gateCases {
 		c.prepare(a)
@@ -56,6 +58,22 @@ func TestInstructionCounts(t *testing.T) {
 	}
 	if *update {
 		writeGate(t, counts)
+	}
+}
+
+// wantLean wants a program in which nothing looks for methods by a name that is not known when it is linked, as templates do: else the
+// linker keeps every method of every type that it keeps, an eighth of the program. `-ldflags=-dumpdep` shows who needs it.
+func wantLean(t *testing.T, bin string) {
+	t.Helper()
+	f, err := elf.Open(bin)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	symbols, err := f.Symbols()
+	require.NoError(t, err)
+	for _, s := range symbols {
+		if strings.HasPrefix(s.Name, "text/template.(*state).evalField") {
+			t.Error("templates are linked in")
+		}
 	}
 }
 
