@@ -180,6 +180,36 @@ func (s *session) blob(d digest.Digest) ([]byte, error) {
 	return cache.ReadAll(s.store, d, maxShown)
 }
 
+// lostError says in words that something of an attempt cannot be shown any more.
+type lostError struct {
+	words string
+	cause error
+}
+
+// Error implements error.
+func (e *lostError) Error() string { return e.words }
+
+// Unwrap implements the convention of package errors.
+func (e *lostError) Unwrap() error { return e.cause }
+
+// noStart is what is said of an attempt of which the store has records, but not the first.
+const noStart = "the record of its start is damaged or gone"
+
+// lost puts into words that something of an attempt, the blob d, is missing or damaged. It returns other errors, and nil, as they are.
+func (s *session) lost(what string, c chosen, d digest.Digest, err error) error {
+	why := "its bytes are not in the store"
+	switch {
+	case !cache.IsMissing(err) && !cache.IsCorrupt(err):
+		return err
+	case d.IsZero():
+		why = noStart
+	case cache.IsCorrupt(err):
+		why = "its bytes in the store are damaged"
+	}
+	return &lostError{cause: err, words: fmt.Sprintf(
+		"%s of %s is lost: %s\nhint: `ufbuild store verify` names what is damaged or missing; `ufbuild retry %s` makes another attempt", what, c.label(), why, quoteTarget(c.address))}
+}
+
 // copyBlob writes a blob to w without holding it in memory.
 func (s *session) copyBlob(w io.Writer, d digest.Digest) error {
 	r, err := s.store.Open(d)

@@ -104,7 +104,8 @@ func (a *app) runLog(target string, follow bool) error {
 		return nil
 	}
 	w := a.logWriter()
-	return errors.Join(s.copyBlob(w, c.gen.Attempt.Captured.Log), w.Close())
+	log := c.gen.Attempt.Captured.Log
+	return errors.Join(s.lost("the log", c, log, s.copyBlob(w, log)), w.Close())
 }
 
 // followEvery is how often a followed log is looked at; a reader does not notice the wait.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,16 +79,16 @@ func (a *app) runShow(target string, f showFlags) error {
 	case !isHere(&at):
 		return s.notHere(c)
 	case f.prompt:
-		if at.Prompt.IsZero() {
+		if inst, ok := s.instance(c.address); at.Prompt.IsZero() && (!ok || inst.Profile == nil || !at.StartedAt.IsZero()) {
 			return usageErrorf("%s is a command; it has no prompt\nhint: `ufbuild show %s --manifest` shows what it runs", c.address, quoteTarget(c.address))
 		}
-		return a.printBlob(s, at.Prompt)
+		return s.lost("the prompt", c, at.Prompt, a.printBlob(s, at.Prompt))
 	case f.manifest:
-		return a.printBlob(s, at.Manifest)
+		return s.lost("the manifest", c, at.Manifest, a.printBlob(s, at.Manifest))
 	case f.output != "":
 		return a.showOutput(s, c, f.output)
 	case f.leftovers:
-		return a.showLeftovers(s, &at)
+		return a.showLeftovers(s, c)
 	case f.tree:
 		return a.showTrees(s, c)
 	case a.json:
@@ -141,6 +142,10 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		{"build", at.Build},
 		{"started", dateWords(at.StartedAt)},
 	}
+	if noStarted(&at) {
+		rows = slices.DeleteFunc(rows, func(r []string) bool { return r[0] == "because" || r[0] == "build" })
+		rows[len(rows)-1][1] = "not known: " + noStart
+	}
 	if inst, ok := s.instance(c.address); ok && inst.Profile != nil && at.Rung != "" && at.Rung != inst.Profile.Name {
 		rows = append(rows, []string{"profile", at.Rung + ", a fallback"})
 	}
@@ -156,7 +161,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		if at.Address != c.address.String() {
 			rows = append(rows, []string{"made as", event.Plain(at.Address)})
 		}
-	case at.Address != c.address.String():
+	case at.Address != c.address.String() && !noStarted(&at):
 		rows = append(rows, []string{"made as", at.Address + " in " + at.Campaign})
 	}
 	if at.Captured != nil {
@@ -175,6 +180,9 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	}
 	return a.showPrimary(s, c)
 }
+
+// noStarted reports whether the store has lost the first record of an attempt.
+func noStarted(at *cache.Attempt) bool { return at.Manifest.IsZero() && at.StartedAt.IsZero() }
 
 // agentWords says which program carried out an attempt.
 func agentWords(a cache.Agent) string {
@@ -270,7 +278,7 @@ func (a *app) showPrimary(s *session, c chosen) error {
 	}
 	r, err := s.store.Open(o.Digest)
 	if err != nil {
-		return err
+		return s.lost(fmt.Sprintf("output %q", o.Name), c, o.Digest, err)
 	}
 	defer func() { _ = r.Close() }()
 	b, err := io.ReadAll(io.LimitReader(r, primaryBytes))
@@ -332,10 +340,11 @@ func (a *app) showOutput(s *session, c chosen, name string) error {
 		if !o.Exists {
 			return usageErrorf("output %q was not produced by this attempt\nhint: `ufbuild log %s` shows what it said", name, quoteTarget(c.address))
 		}
+		show := a.printBlob
 		if o.Tree {
-			return a.showTree(s, o)
+			show = a.showTree
 		}
-		return a.printBlob(s, o.Digest)
+		return s.lost(fmt.Sprintf("output %q", name), c, o.Digest, show(s, o.Digest))
 	}
 	meant := lang.Suggest(name, names)
 	for _, n := range names {
@@ -352,8 +361,8 @@ func (a *app) showOutput(s *session, c chosen, name string) error {
 	return usageErrorf("there is no output %q; there are %s", name, strings.Join(names, ", "))
 }
 
-func (a *app) showTree(s *session, o cache.Output) error {
-	b, err := s.blob(o.Digest)
+func (a *app) showTree(s *session, d digest.Digest) error {
+	b, err := s.blob(d)
 	if err != nil {
 		return err
 	}
@@ -383,14 +392,15 @@ func arrow(target string) string {
 	return " -> " + target
 }
 
-func (a *app) showLeftovers(s *session, at *cache.Attempt) error {
+func (a *app) showLeftovers(s *session, c chosen) error {
+	at := &c.gen.Attempt
 	if at.Captured == nil || at.Captured.Leftovers.IsZero() {
 		fmt.Fprintln(a.out, "it left nothing beside its outputs")
 		return nil
 	}
 	b, err := s.blob(at.Captured.Leftovers)
 	if err != nil {
-		return err
+		return s.lost("the list of leftovers", c, at.Captured.Leftovers, err)
 	}
 	if at.Captured.LeftoversTruncated {
 		fmt.Fprintln(a.err, "warning: it left more than is kept")

@@ -109,7 +109,7 @@ func (s *session) changesAgainst(r *executor.NodeResult, n int) ([]executor.Chan
 	}
 	old, err := s.blob(g.Attempt.Manifest)
 	if err != nil {
-		return nil, err
+		return nil, s.lost("the manifest", chosen{address: r.Address, gen: g, have: true}, g.Attempt.Manifest, err)
 	}
 	return executor.DiffManifests(old, r.Manifest, r.Inflows), nil
 }
@@ -185,7 +185,7 @@ func (s *session) printSelected(w io.Writer, r *executor.NodeResult, n *whyNode)
 	attempts, err := s.store.Attempts(reads.Key)
 	if err == nil {
 		for _, at := range attempts {
-			if at.Ordinal == reads.Ordinal {
+			if at.Ordinal == reads.Ordinal && !noStarted(&at) {
 				fmt.Fprintf(w, ", made %s (%s)", dateWords(at.StartedAt), at.Reason)
 				if at.Placed != nil && at.Captured != nil {
 					fmt.Fprintf(w, ", ran at %s", event.Plain(at.Captured.Where))
