@@ -46,6 +46,7 @@ type session struct {
 	placer        *place.Placer
 	own           map[string]bool // executor.OwnFiles
 	former        map[string]bool // executor.FormerOwn
+	damage        string          // what was said of damage in the journal
 	owns          *journal.Record // what a build keeps of it; nil for nothing new
 	held          *journal.Lock   // nil while the session does not hold the campaign
 	secret        []string        // secretValues, once they were asked for
@@ -130,8 +131,13 @@ func (s *session) readJournal() error {
 	if err != nil {
 		return err
 	}
+	told := s.damage
+	s.damage = ""
 	for _, d := range damage {
-		fmt.Fprintln(s.app.err, "warning:", d)
+		s.damage += "warning: " + d + "\n"
+	}
+	if s.damage != told {
+		fmt.Fprint(s.app.err, s.damage)
 	}
 	s.view = view
 	if err := s.findFormer(); err != nil {

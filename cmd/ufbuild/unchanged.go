@@ -207,7 +207,7 @@ func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 			return // it warned of what it did; the next build says what is left of that
 		}
 	}
-	remarks, ok := said(func(style ui.Style) string { return s.remarks(style, "") })
+	remarks, ok := said(func(style ui.Style) string { return s.remarks(style, "") + s.damage })
 	warnings, clear := said(func(style ui.Style) string {
 		var b strings.Builder
 		printWarnings(&b, style, sum)
