@@ -59,12 +59,16 @@ func (s schemaLoader) Load(address string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	b = bytes.TrimPrefix(b, byteOrderMark)
 	s.parts[name] = b
 	return schemaDoc(b)
 }
 
-// schemaDoc decodes a document for the schema library, which does not survive numbers of any size.
+// schemaDoc decodes a document for the schema library, which does not survive numbers of any size, nor any depth.
 func schemaDoc(b []byte) (any, error) {
+	if at, what := TextFault(b); what != "" {
+		return nil, &textFaultError{at, what}
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -151,6 +155,9 @@ func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 		l.schemaFailed(a, c, loader.parts, err)
 		return nil
 	}
+	if l.schemaLoops(a, c, loader.parts, s) {
+		return nil
+	}
 	if len(loader.parts) > 0 {
 		c.SchemaParts = loader.parts
 	}
@@ -160,6 +167,10 @@ func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 
 // jsonStop is where a decoder stopped: at the byte that does not fit, else at the end.
 func jsonStop(doc []byte, err error) int {
+	var fault *textFaultError
+	if errors.As(err, &fault) {
+		return fault.at
+	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && syntax.Offset > 0 {
 		return max(min(int(syntax.Offset), len(doc))-1, 0)

@@ -200,7 +200,8 @@ task "plan" {
 	{
 		Code: "UF6103", Title: "Not a valid JSON Schema",
 		Explanation: `
-The file is not a JSON Schema (draft 2020-12). The message says at which place, as a JSON pointer.`,
+The file is not a JSON Schema (draft 2020-12). The message says at which place, as a JSON pointer. It has to be UTF-8 and at most 500
+brackets deep, and no part may refer to itself by $ref and allOf alone: nothing would be valid under it.`,
 		Bad: `
 contract "plan" {
   kind   = "json"

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -62,7 +63,7 @@ func (l *loader) contractSchema(s *scope, n *node, c *Contract) {
 		l.missingFile("UF6102", a, name, err)
 		return
 	}
-	c.Schema, c.SchemaDoc = name, doc
+	c.Schema, c.SchemaDoc = name, bytes.TrimPrefix(doc, byteOrderMark)
 }
 
 // contractSample reads the file that is said to keep the contract.

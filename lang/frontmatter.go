@@ -12,7 +12,7 @@ var frontMatterFields = []string{"id", "display_name"}
 
 // frontMatter cuts the YAML front matter off a prompt and returns the rest with its position.
 func (l *loader) frontMatter(name string, src []byte) (rest []byte, start hcl.Pos, ok bool) {
-	body := bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
+	body := bytes.TrimPrefix(src, byteOrderMark)
 	start = hcl.InitialPos
 	start.Byte = len(src) - len(body)
 	fence := fenceLen(body)

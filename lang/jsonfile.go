@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -19,7 +20,12 @@ type jsonReader struct {
 func parseJSON(b []byte, name string, p *problems) *hclsyntax.Body {
 	whole := hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	defer p.recovered(whole)
-	f, ds := json.Parse(b, name)
+	start := hcl.InitialPos
+	text, marked := bytes.CutPrefix(b, byteOrderMark)
+	if marked { // as in HCL's own syntax, it is no part of the text
+		start.Byte = len(byteOrderMark)
+	}
+	f, ds := json.ParseWithStartPos(text, name, start)
 	for _, d := range ds {
 		summary, rest := sentence(d)
 		p.error("UF1006", subjectOf(d, whole), "%s", syntaxSentence(d, summary)).Detail = rest

@@ -16,9 +16,8 @@ const (
 	// MaxJSON is the largest JSON document that is judged, in bytes. It is held in memory as
 	// values, at about ten times its size.
 	MaxJSON = 64 << 20
-	// MaxDepth is how deep arrays and objects may be nested. Validation recurses on depth times
-	// the depth of the schema's references, and no honest finding comes near.
-	MaxDepth = 500
+	// MaxDepth is how deep arrays and objects may be nested.
+	MaxDepth = lang.MaxJSONDepth
 )
 
 // document is parsed JSON: a value, or for jsonl one value a line.
@@ -114,18 +113,8 @@ type badJSON struct {
 
 // parseJSON parses one JSON text into the values of encoding/json, numbers as json.Number.
 func parseJSON(b []byte) (any, *badJSON) {
-	if len(bytes.TrimSpace(b)) == 0 {
-		return nil, &badJSON{0, "got nothing, want a JSON value"}
-	}
-	if bytes.HasPrefix(b, []byte("\ufeff")) {
-		return nil, &badJSON{0, "starts with a byte order mark, want plain UTF-8"}
-	}
-	if !utf8.Valid(b) {
-		at := firstInvalid(b)
-		return nil, &badJSON{at, fmt.Sprintf("not UTF-8 (byte 0x%02x)", b[at])}
-	}
-	if at := tooDeep(b); at >= 0 {
-		return nil, &badJSON{at, fmt.Sprintf("nested deeper than %d", MaxDepth)}
+	if at, what := lang.TextFault(b); what != "" {
+		return nil, &badJSON{int64(at), what}
 	}
 	return decode(b)
 }
@@ -161,40 +150,6 @@ func syntaxError(b []byte, err error) *badJSON {
 		what += "; the JSON is wrapped in a Markdown fence, want the bare JSON"
 	}
 	return &badJSON{at, what}
-}
-
-// tooDeep returns the offset of the first bracket beyond MaxDepth, or -1. It runs before any
-// recursive parser sees the text.
-func tooDeep(b []byte) int64 {
-	depth, inString, escaped := 0, false, false
-	for i, c := range b {
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			escaped, inString = c == '\\', c != '"'
-		case c == '"':
-			inString = true
-		case c == '[' || c == '{':
-			if depth++; depth > MaxDepth {
-				return int64(i)
-			}
-		case c == ']' || c == '}':
-			depth--
-		}
-	}
-	return -1
-}
-
-func firstInvalid(b []byte) int64 {
-	for i := 0; i < len(b); {
-		c, size := utf8.DecodeRune(b[i:])
-		if c == utf8.RuneError && size == 1 {
-			return int64(i)
-		}
-		i += size
-	}
-	return int64(len(b))
 }
 
 // position turns a byte offset into a 1-based line and column, columns in characters.
