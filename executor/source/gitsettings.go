@@ -34,6 +34,9 @@ func (w *gitState) settings(at, top string) bool {
 		return false
 	}
 	for ; len(said) > 0; said = said[2:] { // origin; key and value
+		if said[0] == "command line:" {
+			continue // what gitOutput says: whoever started this program speaks by the environment, which git is not given
+		}
 		file, ok := strings.CutPrefix(said[0], "file:")
 		if !ok {
 			return false
