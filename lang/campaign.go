@@ -184,6 +184,7 @@ type Reference struct {
 	URL    string   // of a file
 	SHA256 string   // of what URL gives: 64 hex digits
 	File   string   // slash path below the root
+	Faulty bool     // there is an error in it, which was reported
 	Range  Range
 }
 

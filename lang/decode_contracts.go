@@ -156,6 +156,7 @@ func (l *loader) loadReferences() {
 	s := l.campaignScope()
 	vals := map[string]cty.Value{}
 	for _, n := range l.decl.kinds["reference"].list {
+		before := l.errors
 		r := &Reference{
 			Name: n.name, Range: at(n.header),
 			Repo:   l.wantString(s, l.literal(n, "repo")),
@@ -166,6 +167,7 @@ func (l *loader) loadReferences() {
 			File:   l.wantString(s, l.literal(n, "file")),
 		}
 		l.checkReference(n, r)
+		r.Faulty = l.errors > before
 		l.c.References = append(l.c.References, r)
 		vals[n.name] = referenceValue(r)
 	}
@@ -232,8 +234,11 @@ func (l *loader) checkFileReference(n *node, r *Reference) {
 		l.error("UF8004", a.place, "%q must be a clean relative path.", r.File)
 		return
 	}
-	if !l.ev.src.exists(r.File) {
+	switch {
+	case !l.ev.src.exists(r.File):
 		l.missingFile("UF8004", a, r.File, errNoFile)
+	case l.ev.src.lies(spot{r.File, true}).kind.IsDir():
+		l.error("UF8004", a.place, "%s is a directory and no file.", r.File)
 	}
 }
 

@@ -158,11 +158,11 @@ func (p Pin) Matches(r *lang.Reference) bool {
 	return p.Repo == r.Repo && p.Commit == r.Commit && slices.Equal(p.Paths, r.Paths) && p.URL == r.URL && p.SHA256 == r.SHA256
 }
 
-// Check reports the references that the lock file does not pin as they are declared.
+// Check reports the references that the lock file does not pin as they are declared. Those with an error are left out.
 func (l *Lock) Check(refs []*lang.Reference) lang.Diagnostics {
 	var ds lang.Diagnostics
 	for _, r := range refs {
-		if !Outside(r) {
+		if !Outside(r) || r.Faulty {
 			continue
 		}
 		p, ok := l.Pin(r.Name)

@@ -170,7 +170,7 @@ func TestLockFile(t *testing.T) {
 	refs := []*lang.Reference{
 		{Name: "a", Repo: "https://example.com/r", Commit: strings.Repeat("b", 40), Paths: []string{"p"}},
 		{Name: "b", URL: "https://example.com/x?a=1&b=2", SHA256: strings.Repeat("c", 64)},
-		{Name: "c", Repo: "https://example.com/c"}, {Name: "f", File: "f.md"},
+		{Name: "c", Repo: "https://example.com/c"}, {Name: "f", File: "f.md"}, {Name: "g", URL: "https://example.com/no-sum", Faulty: true},
 	}
 	ds := l.Check(refs)
 	require.Len(t, ds, 2)
