@@ -94,7 +94,7 @@ func (l *loader) checkSchema(n *node, c *Contract) {
 		return
 	}
 	if c.Kind != "json" && c.Kind != "jsonl" && c.Kind != "" {
-		l.error("UF6103", a.place, "A schema has no effect on a contract of kind %s.", c.Kind)
+		l.error("UF6109", a.nameRange, "schema has no effect on a contract of kind %s.", c.Kind)
 		return
 	}
 	s := l.compileSchema(a, c)

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -182,13 +183,21 @@ func (l *loader) checkInputs(d *taskDef, i *Instance) {
 			l.put(severity, "UF8102", a.place, "There is no glob here, so the input is no file.").hint("Set allow_empty = true if that is fine.")
 		}
 		for k, g := range in.Globs {
-			if g == "" || !doublestar.ValidatePattern(g) || !staysBelow(g) || l.directory(g, elementRange(a.expression, k)) || in.AllowEmpty || l.matches(g) {
+			if g == "" || !doublestar.ValidatePattern(g) || !staysBelow(g) || l.directory(g, elementRange(a.expression, k)) || in.AllowEmpty || l.matches(g, in.Exclude) {
+				continue
+			}
+			if l.matches(g, nil) {
+				l.put(severity, "UF8102", elementRange(a.expression, k), "exclude leaves none of the files that %s matches.", g).
+					hint("Set allow_empty = true if that is fine.")
 				continue
 			}
 			n := l.put(severity, "UF8102", elementRange(a.expression, k), "%s matches no file.", g).
 				hint("Set allow_empty = true if that is fine.")
 			if near := l.near(g); near != "" {
 				n.Summary = g + " matches no file. Did you mean \"" + near + "\"?"
+			}
+			if strings.HasPrefix(g, "!") {
+				n.Hint = "What is to be left out goes into exclude, without the !."
 			}
 			if strings.HasPrefix(g, "~/") {
 				n.Hint = "A home directory is written ~ in a shell only, and globs are below the campaign directory. Copy the file there, or pin it by a reference block."
@@ -210,7 +219,11 @@ func (l *loader) directory(g string, where hcl.Range) bool {
 }
 
 // matches reports whether a glob matches a file below the root.
-func (l *loader) matches(g string) bool {
+func (l *loader) matches(g string, exclude []string) bool {
+	if len(exclude) > 0 {
+		found, err := l.ev.src.glob(g)
+		return err != nil || slices.ContainsFunc(found, func(p string) bool { return !leftOut(p, exclude) })
+	}
 	if !strings.ContainsAny(g, `*?[{\`) {
 		// A link is there wherever it leads; the build says what is wrong with it.
 		return l.ev.src.lies(spot{path.Clean(g), false}).there
@@ -218,8 +231,23 @@ func (l *loader) matches(g string) bool {
 	return l.ev.src.matchesAny(g)
 }
 
+// leftOut reports whether one of the excludes of an input matches a path or a directory it is in.
+func leftOut(p string, exclude []string) bool {
+	for at := p; at != "."; at = path.Dir(at) {
+		for _, x := range exclude {
+			if doublestar.MatchUnvalidated(strings.TrimSuffix(x, "/"), at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // near returns a file with a name close to that of a path without wildcards.
 func (l *loader) near(g string) string {
+	if plain := path.Clean(g); plain != g && l.matches(plain, nil) {
+		return plain
+	}
 	if strings.ContainsAny(g, `*?[{\`) {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -119,10 +120,11 @@ func (l *loader) checkRunTime(d *taskDef) {
 		roots.set("vars", namedVars(d, vars))
 	}
 	for _, a := range d.env {
-		l.checkTextMap(a, check(a))
+		l.checkTextMap(d, a, check(a))
 	}
 	if a := d.settings["secrets"]; a != nil {
-		l.checkTextMap(a, l.checkTypes(a.expression, &checker{roots: roots}))
+		l.checkTextMap(d, a, l.checkTypes(a.expression, &checker{roots: roots}))
+		l.checkSecrecy(a)
 	}
 	l.checkBody(d, roots, guarded, check)
 	l.checkValues(d)
@@ -162,8 +164,29 @@ func addAttributes(to, t *typ) *typ {
 	return n
 }
 
+// checkSecrecy warns of what is passed as a secret and is none: it is not in the key, so who changes it would be given the old result.
+func (l *loader) checkSecrecy(a *argument) {
+	plain := func(x *expression, what string) {
+		if _, secret := l.ev.secretUse(x); !secret && !x.broken {
+			l.warn("UF7303", x.place, "%s is no secret: no sensitive variable is in it.", what).
+				because("Secrets are in no key, so another value would not run the task again.").
+				hint("Put it into env, or set sensitive = true on the variable that it comes from.")
+		}
+	}
+	o, ok := a.syntax.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		plain(a.expression, "This")
+		return
+	}
+	for _, it := range o.Items {
+		if name, ok := itemKey(it); ok {
+			plain(analyze(it.ValueExpr), "secrets."+name)
+		}
+	}
+}
+
 // checkTextMap checks a map of texts, such as env: null unsets a name.
-func (l *loader) checkTextMap(a *argument, t *typ) {
+func (l *loader) checkTextMap(d *taskDef, a *argument, t *typ) {
 	l.needs2110(a, t, "a map of strings", objectLike)
 	for _, x := range t.alternatives() {
 		if x.shape == mapShape && !x.elem.textual() {
@@ -174,6 +197,7 @@ func (l *loader) checkTextMap(a *argument, t *typ) {
 			if !envName.MatchString(k) {
 				l.badEnvName(a, k)
 			}
+			l.overruled(keyRange(a.expression, k), k, d.task.Kind == Prompt)
 			if !x.attrs[k].textual() {
 				l.error("UF2104", valueRange(a.expression, k), "%s.%s is %s and cannot be put into text.", a.name, k, x.attrs[k]).
 					hint("Use join() or jsonencode().")

@@ -281,6 +281,22 @@ task "greet" {
 }
 `},
 	{
+		Code: "UF7202", Title: "Environment variable that ufbuild sets", Severity: Warning,
+		Explanation: `
+Every task gets TMPDIR, UF_TASK, UF_ATTEMPT and UF_OUT from ufbuild, and prompts UF_PROMPT, UF_USAGE and UF_CAMPAIGN. What env,
+pass_env or secrets say under these names is replaced. Choose another name.`,
+		Bad: `
+task "greet" {
+  command = ["sh", "-c", "echo $UF_TASK"]
+  env     = { UF_TASK = "hello" }
+}
+`, Good: `
+task "greet" {
+  command = ["sh", "-c", "echo $GREETING"]
+  env     = { GREETING = "hello" }
+}
+`},
+	{
 		Code: "UF7301", Title: "Secret outside of secrets",
 		Explanation: `
 The value of a sensitive variable may only go into secrets, which passes it to the process and nowhere else.
@@ -340,5 +356,21 @@ task "fetch" {
 }
 ` + exampleAgent + `-- prompts/fetch.md --
 Log in with the token in $TOKEN and write notes.md.
+`},
+	{
+		Code: "UF7303", Title: "Secret that is none", Severity: Warning,
+		Explanation: `
+What secrets passes is in no key, so that another token does not run the task again. A value that comes from no sensitive
+variable is better put into env: there a change of it makes the task stale.`,
+		Bad: `
+task "fetch" {
+  command = ["sh", "-c", "echo $HOST"]
+  secrets = { HOST = "example.com" }
+}
+`, Good: `
+task "fetch" {
+  command = ["sh", "-c", "echo $HOST"]
+  env     = { HOST = "example.com" }
+}
 `},
 }

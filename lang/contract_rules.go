@@ -200,13 +200,16 @@ func (l *loader) checkValidate(n *node, c *Contract) {
 		if k, ok := scriptOf(words); ok {
 			l.missingScript("UF6114", words[k].place, words[k].text, "nothing could be judged")
 		}
+		if c.Validate[0] == "" {
+			l.error("UF7101", words[0].place, "validate names no program: its first element is empty.")
+		}
 	}
 	a := n.arg("uses")
 	if a == nil || a.broken {
 		return
 	}
 	for i, g := range c.Uses {
-		if doublestar.ValidatePattern(g) && staysBelow(g) && !l.directory(g, elementRange(a.expression, i)) && !l.matches(g) {
+		if doublestar.ValidatePattern(g) && staysBelow(g) && !l.directory(g, elementRange(a.expression, i)) && !l.matches(g, nil) {
 			l.error("UF8102", elementRange(a.expression, i), "%s matches no file.", g)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -137,7 +138,11 @@ func (l *loader) wantDuration(s *scope, a *argument, fallback time.Duration) tim
 		return fallback
 	}
 	d, err := readDuration(v.AsString())
-	if err != nil || d <= 0 {
+	if err == nil && d == 0 {
+		l.error("UF7003", a.place, "%s is %q; it must be longer than that.", a.name, v.AsString())
+		return fallback
+	}
+	if err != nil || d < 0 {
 		l.error("UF7003", a.place, "%s is %q, which is not a duration: use 2h, 90m or 1h30m.", a.name, v.AsString())
 		return fallback
 	}
@@ -173,7 +178,7 @@ func (l *loader) loadAgents() {
 			Command: l.wantStrings(s, l.planned(n, "command")),
 			Args:    l.wantStrings(s, l.planned(n, "args")),
 			Env:     l.wantEnv(s, l.planned(n, "env")),
-			PassEnv: l.wantNames(s, l.literal(n, "pass_env")),
+			PassEnv: l.wantNames(s, l.literal(n, "pass_env"), true),
 			Pool:    l.directReference(n.arg("pool"), "pool"),
 			Version: l.wantEnum(s, l.literal(n, "version"), "UF2110", "record", "key"),
 			Asks:    n.arg("version") != nil,
@@ -224,17 +229,32 @@ func (l *loader) wantEnv(s *scope, a *argument) map[string]string {
 			l.badEnvName(a, k)
 			delete(m, k)
 		}
+		l.overruled(keyRange(a.expression, k), k, true)
 	}
 	return m
 }
 
-// wantNames returns a list of names of environment variables.
-func (l *loader) wantNames(s *scope, a *argument) []string {
+// setForAll and setForPrompts are set by ufbuild in the environment of every task and of agents, whatever a campaign says.
+var (
+	setForAll     = []string{"TMPDIR", "UF_TASK", "UF_ATTEMPT", "UF_OUT"}
+	setForPrompts = []string{"UF_PROMPT", "UF_USAGE", "UF_CAMPAIGN"}
+)
+
+// overruled warns of a variable whose value would be replaced.
+func (l *loader) overruled(where hcl.Range, name string, prompt bool) {
+	if containsString(setForAll, name) || prompt && containsString(setForPrompts, name) {
+		l.warn("UF7202", where, "%s is set by ufbuild itself, so this has no effect.", name)
+	}
+}
+
+// wantNames returns a list of names of environment variables, for a prompt or an agent, or for a command.
+func (l *loader) wantNames(s *scope, a *argument, prompt bool) []string {
 	list := l.wantStrings(s, a)
 	for i, k := range list {
 		if !envName.MatchString(k) {
 			l.error("UF7201", elementRange(a.expression, i), "%q is not the name of an environment variable.", k)
 		}
+		l.overruled(elementRange(a.expression, i), k, prompt)
 	}
 	return list
 }

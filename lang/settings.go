@@ -73,7 +73,7 @@ func (l *loader) passEnv(s *scope, d *taskDef) []string {
 	if a == nil || len(a.uses) > 0 {
 		return nil // loadTasks reports uses in literal arguments once
 	}
-	return l.wantNames(s, a)
+	return l.wantNames(s, a, d.task.Kind == Prompt)
 }
 
 // budgetFields are those of the budget of a task, all of them optional.
