@@ -93,70 +93,90 @@ func TestStoppedBeforeItStarted(t *testing.T) {
 
 // TestHungStartIsGivenUp: a program that does not start ends with its time, and is killed should it start after that.
 func TestHungStartIsGivenUp(t *testing.T) {
-	for name, stop := range map[string]func(*Runner, *executor.Invocation){
-		"its time is over": func(_ *Runner, inv *executor.Invocation) { inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond },
-		"all are killed":   func(r *Runner, inv *executor.Invocation) { time.AfterFunc(5*time.Millisecond, r.KillAll) },
-		"it reads and says": func(_ *Runner, inv *executor.Invocation) {
-			inv.Timeout, inv.Stdin, inv.Mask = time.Millisecond, []byte("x"), []string{"secret"}
-		},
+	for name, tc := range map[string]struct {
+		killed bool // else its time is over
+		inv    executor.Invocation
+	}{
+		"its time is over":  {inv: executor.Invocation{Grace: time.Millisecond}},
+		"all are killed":    {killed: true},
+		"it reads and says": {inv: executor.Invocation{Stdin: []byte("x"), Mask: []string{"secret"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, store := newRunner(t)
-			hang := make(chan struct{})
-			effect.Intercept(func(e effect.Effect) *effect.Fault {
-				if e.Op == effect.OpStart {
-					return &effect.Fault{Die: func() { <-hang }} // and goes on, once somebody answers
-				}
-				return nil
-			})
-			t.Cleanup(func() { effect.Intercept(nil) })
-			inv := invocation(t, "trap '' INT; sleep 0.3; echo ran > ran")
-			stop(r, inv)
-			got, err := r.Run(context.Background(), inv, nil)
-			require.NoError(t, err)
-			require.Equal(t, -1, got.Exit)
-			require.Contains(t, []string{stoppedTimeout, stoppedCancel}, got.StoppedBy)
-			require.Len(t, got.Problems, 1)
-			require.Contains(t, got.Problems[0], "sh does not start")
-			require.Equal(t, "ufbuild: "+got.Problems[0]+"\n", text(t, store, got.Log))
-			close(hang)
-			require.Eventually(t, func() bool {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				return len(r.running) == 0
-			}, 10*time.Second, time.Millisecond)
-			require.NoFileExists(t, filepath.Join(inv.Dir, "ws/ran"))
-			effect.Intercept(nil)
+			for timeout := time.Millisecond; !givesUpStart(t, tc.inv, timeout, tc.killed); timeout *= 2 {
+				t.Logf("its time was over before it started: %v", timeout)
+			}
 		})
 	}
+}
+
+// givesUpStart runs a program that hangs when it starts; false when its time was over before.
+func givesUpStart(t *testing.T, with executor.Invocation, timeout time.Duration, killed bool) bool {
+	r, store := newRunner(t)
+	hang, hangs := make(chan struct{}), make(chan struct{})
+	effect.Intercept(func(e effect.Effect) *effect.Fault {
+		if e.Op == effect.OpStart {
+			return &effect.Fault{Die: func() { close(hangs); <-hang }} // and goes on, once somebody answers
+		}
+		return nil
+	})
+	defer effect.Intercept(nil)
+	inv := invocation(t, "trap '' INT; sleep 0.3; echo ran > ran")
+	inv.Stdin, inv.Mask = with.Stdin, with.Mask
+	if killed {
+		go func() { <-hangs; r.KillAll() }()
+	} else {
+		inv.Timeout, inv.Grace = timeout, with.Grace
+	}
+	got, err := r.Run(context.Background(), inv, nil)
+	require.NoError(t, err)
+	select {
+	case <-hangs:
+	default:
+		return false
+	}
+	require.Equal(t, -1, got.Exit)
+	require.Contains(t, []string{stoppedTimeout, stoppedCancel}, got.StoppedBy)
+	require.Len(t, got.Problems, 1)
+	require.Contains(t, got.Problems[0], "sh does not start")
+	require.Equal(t, "ufbuild: "+got.Problems[0]+"\n", text(t, store, got.Log))
+	close(hang)
+	require.Eventually(t, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.running) == 0
+	}, time.Minute, time.Millisecond)
+	require.NoFileExists(t, filepath.Join(inv.Dir, "ws/ran"))
+	return true
 }
 
 // TestHungPathIsGivenUp: a directory on PATH that does not answer holds an attempt up until its time is over, or all are killed, and no
 // longer.
 func TestHungPathIsGivenUp(t *testing.T) {
-	hang := make(chan struct{})
+	hang, hangs := make(chan struct{}), make(chan struct{})
 	looked := make(chan struct{})
 	look = func(dir int, path []byte, follow bool) raw.Stat {
+		hangs <- struct{}{}
 		<-hang
 		defer func() { looked <- struct{}{} }()
 		return raw.Look(dir, path, follow)
 	}
 	t.Cleanup(func() {
 		close(hang)
-		for range 2 {
-			<-looked // each attempt looks once
+		for range 2 { // each attempt looks once
+			<-looked
 		}
 		look = raw.Look
 	})
-	for name, stop := range map[string]func(*Runner, *executor.Invocation){
-		"its time is over": func(_ *Runner, inv *executor.Invocation) { inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond },
-		"all are killed":   func(r *Runner, _ *executor.Invocation) { time.AfterFunc(5*time.Millisecond, r.KillAll) },
-	} {
+	for name, killed := range map[string]bool{"its time is over": false, "all are killed": true} {
 		t.Run(name, func(t *testing.T) {
 			r, store := newRunner(t)
 			inv := invocation(t, "echo ran > ran")
 			inv.Env = []string{"PATH=/bin"} // one look
-			stop(r, inv)
+			if killed {
+				go func() { <-hangs; r.KillAll() }()
+			} else {
+				inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond
+			}
 			got, err := r.Run(context.Background(), inv, nil)
 			require.NoError(t, err)
 			require.Equal(t, -1, got.Exit)
@@ -165,6 +185,9 @@ func TestHungPathIsGivenUp(t *testing.T) {
 			require.Contains(t, got.Problems[0], `program "sh" is not found yet: a directory on PATH does not answer`)
 			require.Equal(t, "ufbuild: "+got.Problems[0]+"\n", text(t, store, got.Log))
 			require.Empty(t, r.running)
+			if !killed {
+				<-hangs // its look is under way, and not one of another attempt
+			}
 		})
 	}
 }
