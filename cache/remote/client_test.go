@@ -196,7 +196,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "Unavailable")
 	s.Restart()
 	s.Misbehave(remotetest.Faults{})
-	require.Eventually(t, func() bool { return c.Download(t.Context(), c.Of(big), io.Discard) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return c.Download(t.Context(), c.Of(big), io.Discard) == nil }, time.Minute, 10*time.Millisecond)
 }
 
 func TestResults(t *testing.T) {

@@ -264,10 +264,10 @@ func TestKilledBuilder(t *testing.T) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "up\n", line)
-	require.Eventually(t, func() bool { return count(t, seconds) == 3 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return count(t, seconds) == 3 }, time.Minute, time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	cmd.Wait()
-	require.Eventually(t, func() bool { return count(t, seconds) == 0 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return count(t, seconds) == 0 }, time.Minute, 10*time.Millisecond)
 }
 
 // count counts the sleeping processes with an argument.
@@ -290,7 +290,7 @@ func TestKillStrays(t *testing.T) {
 	defer cmd.Process.Kill()
 	require.Zero(t, watchdog.KillStrays("stray-build"))
 	require.Zero(t, watchdog.KillStrays(""))
-	require.Eventually(t, func() bool { return watchdog.KillStrays("stray-build-7") == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return watchdog.KillStrays("stray-build-7") == 1 }, time.Minute, time.Millisecond)
 }
 
 func TestLookPath(t *testing.T) {

@@ -152,7 +152,7 @@ func TestJobThatComesLateDoesNotRun(t *testing.T) {
 	var idle *executor.NotStarted
 	require.ErrorAs(t, err, &idle)
 	require.NoError(t, os.WriteFile(filepath.Join(tr.dir, "go"), nil, 0o600))
-	require.Eventually(t, func() bool { return tr.lines("late") == 1 }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return tr.lines("late") == 1 }, time.Minute, 5*time.Millisecond)
 	require.Zero(t, tr.lines("runs"))
 	said, err := os.ReadFile(filepath.Join(tr.dir, "errors"))
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func settled(t *testing.T, f *source.Files) (seen []stamp.Observation) {
 		var ok bool
 		seen, ok = f.Observed()
 		return ok
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	return seen
 }
 
@@ -65,7 +65,7 @@ func save(t *testing.T, path string, s *stamp.Stamp) {
 		require.NoError(t, stamp.Save(path, s))
 		_, err := os.Stat(path)
 		return err == nil
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 func TestStampHoldsUntilAnythingChanges(t *testing.T) {
@@ -174,7 +174,7 @@ func TestTouchedFilesAreRead(t *testing.T) {
 		now, err := stamp.Load(path)
 		require.NoError(t, err)
 		return seenOf(now, "dir/a.txt") != seenOf(readAgain(t, s), "dir/a.txt")
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	require.NoError(t, os.WriteFile(file, []byte("b"), 0o644))
 	require.NoError(t, os.Chtimes(file, past, past))
 	require.False(t, holds(path, root), "as long as before, and as old")
@@ -321,7 +321,7 @@ func TestAppendices(t *testing.T) {
 			now, err = os.ReadFile(path)
 			require.NoError(t, err)
 			return !bytes.Equal(now, old)
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		got, err := stamp.Load(path)
 		require.NoError(t, err)
 		require.Equal(t, next.Position+next.Beside, got.Position+got.Beside)

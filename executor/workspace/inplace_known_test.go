@@ -55,7 +55,7 @@ func TestCaptureInplaceReadsWhatChanged(t *testing.T) {
 		again, puts := capture()
 		require.Equal(t, first, again)
 		return puts == 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	write("gen/b", "text of gen/B")
 	changed, puts := capture()
 	require.EqualValues(t, 1+1, puts)
