@@ -18,7 +18,7 @@ func TestCycleIsReportedOnceWithEveryEdge(t *testing.T) {
 	require.Equal(t, "UF3001", d.Code)
 	require.Equal(t, lang.Error, d.Severity)
 	require.Equal(t, "Tasks need each other: task.a -> task.b -> task.c -> task.a.", d.Summary)
-	require.Equal(t, 11, d.Subject.Start.Line)
+	require.EqualValues(t, 11, d.Subject.Start.Line)
 	var lines []string
 	for _, r := range d.Related {
 		lines = append(lines, fmt.Sprintf("%s %s", r.Range, r.Message))

@@ -29,7 +29,7 @@ func (b *camp) keyed(name string, keys []string, needs ...string) *camp {
 		if strings.ContainsRune("~>!", rune(need[0])) {
 			n, mark = need[1:], need[0]
 		}
-		ref := lang.Ref{Task: n, Kind: lang.DataRef, How: "refers to", Range: at(t.Range.Start.Line + 1 + i)}
+		ref := lang.Ref{Task: n, Kind: lang.DataRef, How: "refers to", Range: at(int(t.Range.Start.Line) + 1 + i)}
 		if mark == '>' {
 			ref.Kind, ref.How = lang.OrderRef, "comes after"
 		}
@@ -73,7 +73,8 @@ func (b *camp) addresses(task string) []lang.Address {
 }
 
 func at(line int) lang.Range {
-	return lang.Range{File: "campaign.hcl", Start: lang.Pos{Line: line, Column: 3}, End: lang.Pos{Line: line, Column: 9}}
+	l := int32(line)
+	return lang.Range{File: "campaign.hcl", Start: lang.Pos{Line: l, Column: 3}, End: lang.Pos{Line: l, Column: 9}}
 }
 
 func (b *camp) build(t *testing.T) *Graph {
@@ -128,7 +129,7 @@ func TestEdgesKnowWhatTheyCarryAndWhereTheyStand(t *testing.T) {
 		require.Equal(t, want.kind, e.Kind)
 		require.Equal(t, want.tolerate, e.Tolerate)
 		require.Equal(t, want.all, e.All)
-		require.Equal(t, 42+i, e.Range.Start.Line)
+		require.Equal(t, 42+i, int(e.Range.Start.Line))
 	}
 	require.Equal(t, "comes after", edges[2].How)
 	require.Equal(t, []*Edge{&edges[0]}, slices.Collect(g.Dependents(id(t, g, "a"))))

@@ -116,7 +116,7 @@ func (m *mentionCheck) covers(refers, entry *lang.Ref) bool {
 	if !refers.One {
 		return true
 	}
-	text, b, from := m.text(entry.Range), m.files[refers.Range.File], refers.Range.Start.Byte
+	text, b, from := m.text(entry.Range), m.files[refers.Range.File], int(refers.Range.Start.Byte)
 	return entry.One && text != "" && from <= len(b) && strings.HasPrefix(string(b[from:min(len(b), from+len(text))]), text)
 }
 
@@ -196,7 +196,8 @@ func (m *mentionCheck) neverRuns(name string, w *mentions) {
 
 // text returns the text of a range; "" when the file was not read.
 func (m *mentionCheck) text(r lang.Range) string {
-	b, lo, hi := m.files[r.File], r.Start.Byte, r.End.Byte
+	b := m.files[r.File]
+	lo, hi := r.Bytes()
 	if lo > hi || hi > len(b) {
 		return ""
 	}

@@ -15,10 +15,10 @@ func mention(text string, ways ...string) *lang.Campaign {
 	c := newCamp().task("a").task("b").c
 	b := c.Tasks[1]
 	c.Files = []lang.SourceFile{{Path: "campaign.hcl", Bytes: []byte(text)}}
-	b.Block = lang.Range{File: "campaign.hcl", End: lang.Pos{Byte: len(text)}}
+	b.Block = lang.Range{File: "campaign.hcl", End: lang.Pos{Byte: int32(len(text))}}
 	for i, way := range ways {
 		ref := lang.Ref{Task: "a", Kind: lang.DataRef, How: way, Tolerate: way == "tolerates", Range: at(20 + i)}
-		ref.Range.Start.Byte, ref.Range.End.Byte = i, i+6
+		ref.Range.Start.Byte, ref.Range.End.Byte = int32(i), int32(i+6)
 		b.Mentions = append(b.Mentions, ref)
 	}
 	return c
@@ -55,7 +55,7 @@ func TestNeedingATaskThatNeverRuns(t *testing.T) {
 		require.Len(t, ds, want, way)
 		if want > 0 {
 			require.Equal(t, "UF3008", ds[0].Code)
-			require.Equal(t, 20, ds[0].Subject.Start.Line)
+			require.EqualValues(t, 20, ds[0].Subject.Start.Line)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func checkRanges(t *testing.T, c *Campaign, d Diagnostic) {
 			continue // a file that could not be read, or a variable file
 		}
 		require.LessOrEqual(t, r.Start.Byte, r.End.Byte, d.Code)
-		require.LessOrEqual(t, r.End.Byte, len(b), d.Code)
-		require.Equal(t, 1+strings.Count(string(b[:r.Start.Byte]), "\n"), r.Start.Line, "%s %s", d.Code, d.Summary)
+		require.LessOrEqual(t, int(r.End.Byte), len(b), d.Code)
+		require.Equal(t, 1+strings.Count(string(b[:r.Start.Byte]), "\n"), int(r.Start.Line), "%s %s", d.Code, d.Summary)
 	}
 }

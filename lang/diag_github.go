@@ -56,7 +56,7 @@ func column16(files *lineIndexes, file string, p Pos) int {
 	if x := files.of(file); x != nil {
 		return x.UTF16Column(p)
 	}
-	return max(1, p.Column)
+	return max(1, int(p.Column))
 }
 
 // flatText is the whole text of a diagnostic without its places.

@@ -50,9 +50,9 @@ type (
 		End   jsonPos `json:"end"`
 	}
 	jsonPos struct {
-		Line   int `json:"line"`
-		Column int `json:"column"`
-		Byte   int `json:"byte"`
+		Line   int32 `json:"line"`
+		Column int32 `json:"column"`
+		Byte   int32 `json:"byte"`
 	}
 	jsonRelated struct {
 		Message string    `json:"message"`

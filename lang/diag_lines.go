@@ -46,22 +46,22 @@ func (x *LineIndex) Line(n int) []byte {
 // Offset returns the position of p within its line, in bytes. It believes the byte offset of p when
 // that lies in the line of p, else the column.
 func (x *LineIndex) Offset(p Pos) int {
-	line := x.Line(p.Line)
+	line := x.Line(int(p.Line))
 	if line == nil {
 		return 0
 	}
-	off := p.Byte - x.starts[p.Line-1]
+	off := int(p.Byte) - x.starts[p.Line-1]
 	if off < 0 || off > len(line)+1 || (off == 0 && p.Column > 1) {
-		return columnOffset(line, p.Column)
+		return columnOffset(line, int(p.Column))
 	}
 	return min(off, len(line))
 }
 
 // UTF16Column returns the column of p (from 1) in UTF-16 code units, as SARIF and editors count.
 func (x *LineIndex) UTF16Column(p Pos) int {
-	line := x.Line(p.Line)
+	line := x.Line(int(p.Line))
 	if line == nil {
-		return max(1, p.Column)
+		return max(1, int(p.Column))
 	}
 	return 1 + utf16Len(line[:x.Offset(p)])
 }
@@ -78,7 +78,7 @@ func (x *LineIndex) Pos(offset int) Pos {
 		}
 		rest = rest[n:]
 	}
-	return Pos{Line: line, Column: column, Byte: offset}
+	return posOf(line, column, offset)
 }
 
 // columnOffset returns the byte offset of a column (from 1) counted in characters as people see them.

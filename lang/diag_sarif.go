@@ -153,8 +153,8 @@ func (b *sarifBuilder) artifact(file string) sarifArtifact {
 
 func (b *sarifBuilder) region(r Range) sarifRegion {
 	return sarifRegion{
-		StartLine: r.Start.Line, StartColumn: column16(&b.files, r.File, r.Start),
-		EndLine: max(r.Start.Line, r.End.Line), EndColumn: column16(&b.files, r.File, r.End),
+		StartLine: int(r.Start.Line), StartColumn: column16(&b.files, r.File, r.Start),
+		EndLine: int(max(r.Start.Line, r.End.Line)), EndColumn: column16(&b.files, r.File, r.End),
 	}
 }
 

@@ -18,25 +18,25 @@ func (p *textWriter) snippet(r Range, mark byte, color, label string) {
 		return
 	}
 	x := p.files.of(r.File)
-	last := min(max(r.Start.Line, r.End.Line), x.Lines())
-	if last > r.Start.Line && r.End.Line == last && x.Offset(r.End) == 0 {
+	first, last := int(r.Start.Line), min(int(max(r.Start.Line, r.End.Line)), x.Lines())
+	if last > first && int(r.End.Line) == last && x.Offset(r.End) == 0 {
 		last-- // ends with the line before
 	}
 	p.line(p.indent(), p.paint(blue, "|"))
-	if last == r.Start.Line {
+	if last == first {
 		end := x.Offset(r.End)
 		if r.End.Line > r.Start.Line {
-			end = len(x.Line(r.Start.Line))
+			end = len(x.Line(first))
 		}
-		p.marked(x, r.Start.Line, x.Offset(r.Start), end, mark, color, label)
+		p.marked(x, first, x.Offset(r.Start), end, mark, color, label)
 		return
 	}
-	p.marked(x, r.Start.Line, x.Offset(r.Start), len(x.Line(r.Start.Line)), mark, color, "")
-	if last > r.Start.Line+1 {
+	p.marked(x, first, x.Offset(r.Start), len(x.Line(first)), mark, color, "")
+	if last > first+1 {
 		p.line(" ", strings.Repeat(".", p.gutter), " ", p.paint(blue, "|"))
 	}
 	end := len(x.Line(last))
-	if r.End.Line == last {
+	if int(r.End.Line) == last {
 		end = x.Offset(r.End)
 	}
 	p.marked(x, last, firstInk(x.Line(last)), end, mark, color, label)
@@ -133,7 +133,7 @@ func (p *textWriter) fixedLines(f *Fix) {
 	}
 	x := p.files.of(f.Range.File)
 	from := x.Offset(f.Range.Start)
-	head, tail := x.Line(f.Range.Start.Line), x.Line(f.Range.End.Line)
+	head, tail := x.Line(int(f.Range.Start.Line)), x.Line(int(f.Range.End.Line))
 	after := string(head[:from]) + f.Text + string(tail[min(len(tail), x.Offset(f.Range.End)):])
 	p.line(p.indent(), p.paint(blue, "|"))
 	for i, l := range strings.Split(after, "\n") {
@@ -141,7 +141,7 @@ func (p *textWriter) fixedLines(f *Fix) {
 			p.line(p.indent(), p.paint(blue, "…"))
 			return
 		}
-		p.fixedLine(f.Range.Start.Line+i, []byte(strings.TrimSuffix(l, "\r")), from, from+len(f.Text))
+		p.fixedLine(int(f.Range.Start.Line)+i, []byte(strings.TrimSuffix(l, "\r")), from, from+len(f.Text))
 		from = 0
 	}
 }

@@ -117,7 +117,7 @@ func (p *textWriter) gutterWidth(d *Diagnostic) int {
 	last := 0
 	see := func(r Range) {
 		if p.hasLine(r) {
-			last = max(last, min(r.End.Line, p.files.of(r.File).Lines()), r.Start.Line)
+			last = max(last, min(int(r.End.Line), p.files.of(r.File).Lines()), int(r.Start.Line))
 		}
 	}
 	if d.Subject != nil {
@@ -135,7 +135,7 @@ func (p *textWriter) gutterWidth(d *Diagnostic) int {
 // hasLine reports whether the source of the first line of r can be shown.
 func (p *textWriter) hasLine(r Range) bool {
 	x := p.files.of(r.File)
-	return x != nil && r.Start.Line >= 1 && r.Start.Line <= x.Lines()
+	return x != nil && r.Start.Line >= 1 && int(r.Start.Line) <= x.Lines()
 }
 
 // place prints an arrow and "file:line:col".

@@ -225,7 +225,7 @@ func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestSortOrdersByPlace(t *testing.T) {
 	at := func(file string, line, col int) *Range {
-		return &Range{File: file, Start: Pos{Line: line, Column: col}}
+		return &Range{File: file, Start: posOf(line, col, 0)}
 	}
 	ds := Diagnostics{
 		{Severity: Warning, Code: "UF2", Subject: at("b", 1, 1)},
@@ -260,7 +260,7 @@ func TestLineIndex(t *testing.T) {
 	require.Equal(t, 2, x.UTF16Column(Pos{Line: 3, Column: 2}), "by column when there is no byte")
 	require.Equal(t, 7, x.UTF16Column(Pos{Line: 9, Column: 7}), "no such line: as it is")
 	require.Equal(t, Pos{1, 1, 0}, x.Pos(-5))
-	require.Equal(t, 14, x.Pos(99).Byte)
+	require.EqualValues(t, 14, x.Pos(99).Byte)
 	require.Equal(t, 1, NewLineIndex(nil).Lines())
 }
 
@@ -280,7 +280,7 @@ func manyDiagnostics(n int) (Diagnostics, func(string) ([]byte, bool)) {
 		}
 		ds = append(ds, Diagnostic{
 			Severity: Error, Code: "UF2002", Summary: `No such thing. Did you mean "that"?`,
-			Subject: &Range{File: "big.hcl", Start: Pos{Line: x.lineOf(at), Column: 2, Byte: at}, End: Pos{Line: x.lineOf(at), Column: 6, Byte: at + 4}},
+			Subject: &Range{File: "big.hcl", Start: posOf(x.lineOf(at), 2, at), End: posOf(x.lineOf(at), 6, at+4)},
 			Related: []Related{{Range{File: "big.hcl", Start: Pos{1, 1, 0}, End: Pos{1, 5, 4}}, "declared here"}},
 		})
 	}
@@ -315,7 +315,7 @@ func BenchmarkWriteText2000(b *testing.B) {
 func FuzzWriteText(f *testing.F) {
 	f.Add([]byte("a = 1\nb = 2\r\n"), 2, 3, 9, 3, 4, 12, 60, "x. Did you mean \"y\"?", "z\nw")
 	f.Fuzz(func(t *testing.T, src []byte, l1, c1, b1, l2, c2, b2, width int, summary, text string) {
-		r := Range{File: "f", Start: Pos{l1, c1, b1}, End: Pos{l2, c2, b2}}
+		r := Range{File: "f", Start: posOf(l1, c1, b1), End: posOf(l2, c2, b2)}
 		d := Diagnostic{Severity: Error, Code: "UF1", Summary: summary, Detail: text, Hint: text, Subject: &r,
 			Related: []Related{{r, text}}, Fix: &Fix{summary, r, text}}
 		source := func(string) ([]byte, bool) { return src, true }

@@ -22,11 +22,11 @@ func (s Severity) String() string {
 	return fmt.Sprintf("severity(%d)", int(s))
 }
 
-// Pos is a place in a file.
+// Pos is a place in a file. Ranges are most of what is held of a large campaign, so it is as small as a file may be large.
 type Pos struct {
-	Line   int // 1-based
-	Column int // 1-based, in user-perceived characters
-	Byte   int // 0-based byte offset
+	Line   int32 // 1-based
+	Column int32 // 1-based, in user-perceived characters
+	Byte   int32 // 0-based byte offset
 }
 
 // Range is a half-open stretch of one file.
@@ -35,6 +35,9 @@ type Range struct {
 	Start Pos
 	End   Pos
 }
+
+// Bytes returns where in the bytes of its file it begins and ends.
+func (r Range) Bytes() (from, to int) { return int(r.Start.Byte), int(r.End.Byte) }
 
 // String returns "file:line:col".
 func (r Range) String() string {

@@ -45,7 +45,7 @@ func ignoresIn(file, line string, number, offset int) []*ignoreComment {
 			break
 		}
 		start := strings.Index(line[rest:], code) + rest
-		pos := func(i int) Pos { return Pos{number, 1 + len([]rune(line[:i])), offset + i} }
+		pos := func(i int) Pos { return posOf(number, 1+len([]rune(line[:i])), offset+i) }
 		found = append(found, &ignoreComment{code: code, place: Range{file, pos(start), pos(start + len(code))}})
 		rest = start + len(code)
 	}

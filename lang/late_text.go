@@ -137,7 +137,7 @@ func (ev *evaluator) whole(d *taskDef) *taskDef {
 		return d
 	}
 	b := d.task.Block
-	body := ev.reparse(b.File, hcl.Pos{Line: b.Start.Line, Column: b.Start.Column, Byte: b.Start.Byte}, b.End.Byte)
+	body := ev.reparse(b.File, b.Start.hcl(), int(b.End.Byte))
 	l := &loader{c: ev.c, ev: ev, decl: ev.decl, opts: Options{Sets: ev.sets}}
 	top := &node{schema: rootSchema}
 	l.readBody(body, top)

@@ -98,7 +98,7 @@ func TestFileLimits(t *testing.T) {
 	require.Equal(t, "UF1003", ds[0].Code)
 	_, ds = Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": "locals {\n  a = \"\xff\"\n}\n"})})
 	require.Equal(t, "UF1002", ds[0].Code)
-	require.Equal(t, 2, ds[0].Subject.Start.Line)
+	require.EqualValues(t, 2, ds[0].Subject.Start.Line)
 	_, ds = Load(Options{Dir: t.TempDir()})
 	require.Equal(t, "UF1001", ds[0].Code)
 }

@@ -63,7 +63,7 @@ func (c *Campaign) originOf(name string, a *argument, d *taskDef) Origin {
 // textAt returns the text of a range, "" when its file was not read.
 func (c *Campaign) textAt(r Range) string {
 	src, ok := c.Source(r.File)
-	if !ok || r.Start.Byte > r.End.Byte || r.End.Byte > len(src) {
+	if !ok || r.Start.Byte > r.End.Byte || int(r.End.Byte) > len(src) {
 		return ""
 	}
 	return string(src[r.Start.Byte:r.End.Byte])

@@ -44,7 +44,7 @@ campaign {
 	}
 	require.Equal(t, `"2h"`, got["timeout"].Text)
 	require.Equal(t, "group.g", got["timeout"].Of)
-	require.Equal(t, 3, got["timeout"].Range.Start.Line)
+	require.EqualValues(t, 3, got["timeout"].Range.Start.Line)
 	require.Equal(t, "3", got["weight"].Text)
 	require.Empty(t, got["weight"].Of)
 	require.NotContains(t, got, "cache")

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -23,12 +24,22 @@ type problemKey struct {
 	place         Range
 }
 
+// posOf is a place. What is larger than that can hold is not told apart.
+func posOf(line, column, offset int) Pos {
+	return Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32)), Byte: int32(min(offset, math.MaxInt32))}
+}
+
+// hcl is the place as the parser has it.
+func (p Pos) hcl() hcl.Pos {
+	return hcl.Pos{Line: int(p.Line), Column: int(p.Column), Byte: int(p.Byte)}
+}
+
 // at converts a range of the parser.
 func at(r hcl.Range) Range {
 	return Range{
 		File:  r.Filename,
-		Start: Pos{r.Start.Line, r.Start.Column, r.Start.Byte},
-		End:   Pos{r.End.Line, r.End.Column, r.End.Byte},
+		Start: posOf(r.Start.Line, r.Start.Column, r.Start.Byte),
+		End:   posOf(r.End.Line, r.End.Column, r.End.Byte),
 	}
 }
 

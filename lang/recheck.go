@@ -175,8 +175,8 @@ func (r *recheck) takeUsers(name []byte) {
 func taskNamesOnly(text []byte) []byte { return groupMention.ReplaceAll(text, nil) }
 
 func (r *recheck) cover(file string, s stretch) {
-	start := Pos{s.start.Line, s.start.Column, s.start.Byte}
-	end := Pos{s.start.Line + bytes.Count(s.text, []byte("\n")), 1, s.start.Byte + len(s.text)}
+	start := posOf(s.start.Line, s.start.Column, s.start.Byte)
+	end := posOf(s.start.Line+bytes.Count(s.text, []byte("\n")), 1, s.start.Byte+len(s.text))
 	r.covered = append(r.covered, Range{file, start, end})
 }
 

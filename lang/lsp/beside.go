@@ -136,7 +136,7 @@ func (s *Session) tryValues(sp *space, path string) lang.Diagnostics {
 		switch {
 		case known[problemOf(&one)]: // with other values too
 		case one.Subject != nil && one.Subject.File == file:
-			if what, ok := strings.CutPrefix(one.Summary, one.Subject.File+":"+strconv.Itoa(one.Subject.Start.Line)+": "); ok && what != "" {
+			if what, ok := strings.CutPrefix(one.Summary, one.Subject.File+":"+strconv.Itoa(int(one.Subject.Start.Line))+": "); ok && what != "" {
 				one.Summary = strings.ToUpper(what[:1]) + what[1:]
 			}
 			whole := d.wholeLine(*one.Subject)

@@ -109,17 +109,17 @@ func (d *document) span(start, end int) Range {
 }
 
 // place converts a range of lang in this file.
-func (d *document) place(r lang.Range) Range { return d.span(r.Start.Byte, r.End.Byte) }
+func (d *document) place(r lang.Range) Range { return d.span(r.Bytes()) }
 
 // wholeLine is the line on which a range starts, without blanks around; for ranges of which only lines are known.
 func (d *document) wholeLine(r lang.Range) lang.Range {
-	line := d.line(r.Start.Line - 1)
+	line := d.line(int(r.Start.Line) - 1)
 	if line == nil {
 		return r
 	}
 	start := d.lines[r.Start.Line-1]
-	r.Start.Byte = start + len(line) - len(bytes.TrimLeft(line, " \t"))
-	r.End = lang.Pos{Line: r.Start.Line, Byte: start + len(bytes.TrimRight(line, " \t\r\n"))}
+	r.Start.Byte = int32(start + len(line) - len(bytes.TrimLeft(line, " \t")))
+	r.End = lang.Pos{Line: r.Start.Line, Byte: int32(start + len(bytes.TrimRight(line, " \t\r\n")))}
 	return r
 }
 

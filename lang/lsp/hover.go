@@ -31,7 +31,7 @@ func (s *Session) Hover(file string, p Position) *Hover {
 func occurrenceAt(all []lang.Occurrence, file string, at int) (lang.Occurrence, bool) {
 	best, found := lang.Occurrence{}, false
 	for _, o := range all {
-		if o.Range.File != file || at < o.Range.Start.Byte || at > o.Range.End.Byte {
+		if from, to := o.Range.Bytes(); o.Range.File != file || at < from || at > to {
 			continue
 		}
 		if !found || best.Symbol.Kind == "" && o.Symbol.Kind != "" {

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -137,15 +138,16 @@ func (s *Session) broken(sp *space, places map[string][]lang.Range, name string)
 // replaced is a text with a name in place of each range.
 func replaced(text []byte, ranges []lang.Range, name string) []byte {
 	sorted := slices.Clone(ranges)
-	slices.SortFunc(sorted, func(a, b lang.Range) int { return a.Start.Byte - b.Start.Byte })
+	slices.SortFunc(sorted, func(a, b lang.Range) int { return cmp.Compare(a.Start.Byte, b.Start.Byte) })
 	var out []byte
 	at := 0
 	for _, r := range sorted {
-		if r.Start.Byte < at || r.End.Byte > len(text) {
+		from, to := r.Bytes()
+		if from < at || to > len(text) {
 			continue
 		}
-		out = append(append(out, text[at:r.Start.Byte]...), name...)
-		at = r.End.Byte
+		out = append(append(out, text[at:from]...), name...)
+		at = to
 	}
 	return append(out, text[at:]...)
 }
@@ -161,7 +163,7 @@ func (s *Session) Actions(file string, r Range) []CodeAction {
 	found := sp.all()
 	for i := range found {
 		p := &found[i]
-		if p.Fix == nil || p.Subject == nil || sp.abs(p.Subject.File) != file || p.Subject.End.Byte < start || p.Subject.Start.Byte > end {
+		if p.Fix == nil || p.Subject == nil || sp.abs(p.Subject.File) != file || int(p.Subject.End.Byte) < start || int(p.Subject.Start.Byte) > end {
 			continue
 		}
 		target := s.document(sp, p.Fix.Range.File)

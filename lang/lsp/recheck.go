@@ -93,11 +93,12 @@ func moveOf(before, after []byte) move {
 // in the text that they have.
 func (m move) place(r lang.Range) (lang.Range, bool) {
 	switch {
-	case m.size == 0 || r.End.Byte <= m.head:
+	case m.size == 0 || int(r.End.Byte) <= m.head:
 		return r, true
-	case r.Start.Byte >= m.size-m.tail:
-		r.Start.Byte, r.End.Byte = r.Start.Byte+m.bytes, r.End.Byte+m.bytes
-		r.Start.Line, r.End.Line = r.Start.Line+m.lines, r.End.Line+m.lines
+	case int(r.Start.Byte) >= m.size-m.tail:
+		bytes, lines := int32(m.bytes), int32(m.lines)
+		r.Start.Byte, r.End.Byte = r.Start.Byte+bytes, r.End.Byte+bytes
+		r.Start.Line, r.End.Line = r.Start.Line+lines, r.End.Line+lines
 		return r, true
 	}
 	return r, false
