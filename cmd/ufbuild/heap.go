@@ -20,7 +20,7 @@ type leeway struct {
 
 var (
 	loose = leeway{16 << 20, 70} // as long as somebody waits for an answer
-	dense = leeway{12 << 20, 40} // once tasks run, which may take hours, and each of which leaves little to collect
+	dense = leeway{10 << 20, 30} // once tasks run, which may take hours, and each of which leaves little to collect
 	final = leeway{6 << 20, 15}  // when they have run: what is left behind is put together beside all that is held, and soon over
 )
 
@@ -56,7 +56,10 @@ func giveLeeway(l leeway, atOnce bool) {
 	}
 	heap.now = l
 	if heap.tends && atOnce {
-		fitHeap()
+		if held := fitHeap(); held >= smallHeap {
+			debug.FreeOSMemory() // what tasks took is for what is left behind, which lies elsewhere
+			dropProgram()        // most of it was for tasks too
+		}
 	}
 }
 
@@ -92,15 +95,16 @@ func leaveHeap() {
 	heap.tends = false
 }
 
-// fitHeap sets what may be allocated before the next collection. The caller holds heap.mu.
-func fitHeap() {
+// fitHeap sets what may be allocated before the next collection, and returns what was held at the last one. The caller holds heap.mu.
+func fitHeap() (held uint64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	held := m.NextGC * 100 / uint64(100+heap.share)       // package runtime/metrics would tell, and costs each start
+	held = m.NextGC * 100 / uint64(100+heap.share)        // package runtime/metrics would tell, and costs each start
 	if fit := heap.now.shareOf(held); fit != heap.share { // setting it stops the world
 		heap.share = fit
 		debug.SetGCPercent(fit)
 	}
+	return held
 }
 
 // afterCollection calls do after each collection, for ever.

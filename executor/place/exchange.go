@@ -3,6 +3,7 @@ package place
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"path"
 	"path/filepath"
@@ -53,9 +54,11 @@ func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, 
 // there all the same costs no more than writing our files again.
 func (p *Placer) old(instance string) string {
 	p.mu.Lock()
-	there := p.put == nil || p.put[instance]
+	there := true
 	if p.put != nil {
-		p.put[instance] = true
+		h := maphash.String(p.seed, instance)
+		_, there = p.put[h]
+		p.put[h] = struct{}{}
 	}
 	p.mu.Unlock()
 	var st unix.Stat_t

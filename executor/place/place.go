@@ -22,6 +22,7 @@ package place
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path"
@@ -79,7 +80,10 @@ type Placer struct {
 
 	mu  sync.Mutex // of what follows, and the quarantine
 	log placed
-	put map[string]bool // what was put into an output directory that was empty when it was opened; nil for one that was not
+	// put has the sums of what was put into an output directory that was empty when it was opened; nil for one that was not. There is one
+	// for each instance, and two that are alike cost a look in vain.
+	put  map[uint64]struct{}
+	seed maphash.Seed
 }
 
 // Names below the output directory that no instance has.
@@ -371,7 +375,7 @@ func (p *Placer) openDir() (*os.File, error) {
 	_, err = f.Readdirnames(1)
 	p.mu.Lock()
 	if p.put = nil; errors.Is(err, io.EOF) {
-		p.put = map[string]bool{}
+		p.put, p.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	}
 	p.mu.Unlock()
 	if err := effect.Mkdirat(int(f.Fd()), stageDir, 0o755); err != nil {
