@@ -636,6 +636,7 @@ func (s *scheduler) emit(e event.Event) {
 
 func (s *scheduler) summary(ctx context.Context) Summary {
 	sum := Summary{Graph: s.graph, Counts: map[State]int{}, Stopped: ctx.Err() != nil, Duration: s.b.Now().Sub(s.begun)}
+	results := make([]NodeResult, 0, len(s.order)) // by themselves, so that all else that was known of nodes can go
 	for _, id := range s.graph.Order() {
 		if n := s.nodes[id]; n.state == Paused && n.short {
 			n.result.setMessage(s.whyShort(id))
@@ -645,8 +646,12 @@ func (s *scheduler) summary(ctx context.Context) Summary {
 		if r.State == Unwanted || r.State == Expanded {
 			continue
 		}
-		sum.Nodes = append(sum.Nodes, r)
+		results = append(results, *r)
 		sum.Counts[r.State]++
+	}
+	sum.Nodes = make([]*NodeResult, len(results))
+	for i := range results {
+		sum.Nodes[i] = &results[i]
 	}
 	sum.Total = len(sum.Nodes) + s.b.Beyond
 	if s.b.Beyond > 0 {

@@ -168,6 +168,7 @@ func (s *scheduler) unclean() []Trespass {
 	for _, t := range found {
 		s.emit(event.Event{Kind: event.Unclean, Address: t.By[0].String(), Text: t.String()})
 	}
+	w.runs = nil // nobody asks any more
 	return found
 }
 
