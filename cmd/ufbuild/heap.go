@@ -20,7 +20,7 @@ type leeway struct {
 
 var (
 	loose = leeway{16 << 20, 70} // as long as somebody waits for an answer
-	dense = leeway{9 << 20, 25} // once tasks run, which may take hours, and each of which leaves little to collect
+	dense = leeway{9 << 20, 25}  // once tasks run, which may take hours, and each of which leaves little to collect
 	final = leeway{4 << 20, 10}  // when they have run: what is left behind is put together beside all that is held, and soon over
 )
 
