@@ -96,7 +96,7 @@ func (b *Builder) enter(who *lang.Address, a *Action, at *cache.Attempt) (leave 
 	defer w.mu.Unlock()
 	if a.Kind == lang.Prompt && st.roams && !w.looked {
 		w.looked = true
-		w.project, w.trouble = source.LookAtProject(b.Campaign.Root, append([]string{b.Campaign.Out, journal.Dir}, b.Reports...)...)
+		w.project, w.trouble = b.Sources.Project(append([]string{b.Campaign.Out, journal.Dir}, b.Reports...)...)
 	}
 	st.begin = b.Now().UnixNano()
 	w.runs = append(w.runs, st)

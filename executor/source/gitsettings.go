@@ -8,7 +8,7 @@ import (
 
 // settings observes the files that git takes its settings from, whether they are there or not, and those that they name.
 // It is false when one is named in a way that is not known here. top leads to the top of the working tree.
-func (w *gitState) settings(at, top string) bool {
+func (w *gitState) settings(git told, top string) bool {
 	home, config := homes()
 	if home == "" {
 		return false
@@ -21,16 +21,12 @@ func (w *gitState) settings(at, top string) bool {
 	if err != nil {
 		return false
 	}
-	where, err := w.files.gitOutput(at, "", "--exec-path") // below the prefix that git was built for
-	if err != nil {
-		return false
-	}
 	w.see(program)
-	for _, prefix := range []string{"/", path.Dir(path.Dir(strings.TrimSpace(where)))} {
+	for _, prefix := range []string{"/", path.Dir(path.Dir(strings.TrimSpace(git.programs)))} { // the second is that git was built for
 		w.see(path.Join(prefix, "etc/gitconfig"), path.Join(prefix, "etc/gitattributes"))
 	}
-	said, err := w.files.git(at, "", "config", "--list", "--show-origin", "-z")
-	if err != nil || len(said)%2 != 0 {
+	said := git.settings
+	if len(said)%2 != 0 {
 		return false
 	}
 	for ; len(said) > 0; said = said[2:] { // origin; key and value

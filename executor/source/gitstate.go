@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -47,12 +48,15 @@ func (f *Files) observeRepo() bool {
 		}
 	}
 	begun := coarseNow()
+	same := make(chan bool, 1)
+	go func() { same <- s.saysTheSame() }() // nothing changes between begun and the end, or it does not matter what is said
 	for _, at := range s.asked.trees {
 		if !w.tree(at) {
+			<-same // its programs are gone
 			return false
 		}
 	}
-	return s.saysTheSame() && w.settled(begun)
+	return <-same && w.settled(begun)
 }
 
 // saysTheSame asks git once more.
@@ -135,10 +139,8 @@ var ruling = []string{".gitignore", ".gitattributes"}
 
 // tree observes what decides about the files of one working tree. It is false where that is more than is known here.
 func (w *gitState) tree(at string) bool {
-	printed, err := w.files.gitOutput(at, "", "rev-parse", "--show-cdup",
-		"--git-path", "HEAD", "--git-path", "commondir", "--git-path", "index", "--git-path", "config", "--git-path", "config.worktree",
-		"--git-path", "info/exclude", "--git-path", "info/attributes", "--git-path", "info/sparse-checkout")
-	said := strings.Split(strings.TrimSuffix(printed, "\n"), "\n")
+	told, err := w.ask(at)
+	said := strings.Split(strings.TrimSuffix(told.paths, "\n"), "\n")
 	if err != nil || len(said) != 9 || strings.Trim(said[0], "./") != "" || strings.HasPrefix(said[0], "/") {
 		return false // a name with a line feed, or a working tree that is not around its repository
 	}
@@ -158,7 +160,29 @@ func (w *gitState) tree(at string) bool {
 	for _, p := range w.of.asked.gone {
 		w.see(p)
 	}
-	return w.settings(at, dir) && w.directories(at)
+	return w.settings(told, dir) && w.directories(at)
+}
+
+// told is what git says about itself in a working tree.
+type told struct {
+	paths    string // where the files are that it goes by, each in a line
+	programs string
+	settings []string // an origin, a key and its value, in turn
+}
+
+// ask asks git all of that at once.
+func (w *gitState) ask(at string) (t told, err error) {
+	var errs [3]error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		t.paths, errs[0] = w.files.gitOutput(at, "", "rev-parse", "--show-cdup",
+			"--git-path", "HEAD", "--git-path", "commondir", "--git-path", "index", "--git-path", "config", "--git-path", "config.worktree",
+			"--git-path", "info/exclude", "--git-path", "info/attributes", "--git-path", "info/sparse-checkout")
+	})
+	wg.Go(func() { t.programs, errs[1] = w.files.gitOutput(at, "", "--exec-path") })
+	wg.Go(func() { t.settings, errs[2] = w.files.git(at, "", "config", "--list", "--show-origin", "-z") })
+	wg.Wait()
+	return t, errors.Join(errs[:]...)
 }
 
 // from is a path that git printed in the directory at.

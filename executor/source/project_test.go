@@ -76,3 +76,53 @@ func TestPairs(t *testing.T) {
 		t.Fatal("of nothing")
 	}
 }
+
+// TestProjectOfListedFiles wants a look that begins with a list which somebody made earlier to find what one of its own would: what came
+// in between was there before, and what comes later is new.
+func TestProjectOfListedFiles(t *testing.T) {
+	for _, git := range []bool{true, false} {
+		root := t.TempDir()
+		put := func(name string) {
+			p := filepath.Join(root, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
+			require.NoError(t, os.WriteFile(p, []byte(name), 0o644))
+		}
+		if git {
+			out, err := exec.Command("git", "init", "-q", root).CombinedOutput()
+			require.NoError(t, err, string(out))
+		}
+		put("a")
+		put("gone")
+		put("out/x")
+		put("left")
+		f := Open(root, "")
+		f.LeaveOut("left") // of snapshots, and not of what is watched
+		_, err := f.Repo(nil, nil)
+		require.NoError(t, err)
+		put("between")
+		require.NoError(t, os.Remove(filepath.Join(root, "gone")))
+		for now, made := coarseNow(), time.Now(); coarseNow() == now; {
+			require.Less(t, time.Since(made), time.Minute)
+		}
+		p, err := f.Project("out")
+		require.NoError(t, err)
+		require.True(t, p.older)
+		same, err := p.Changes()
+		require.NoError(t, err)
+		require.Empty(t, same)
+		put("new")
+		put("out/y")
+		require.NoError(t, os.WriteFile(filepath.Join(root, "left"), []byte("changed"), 0o644))
+		var words []string
+		got, err := p.Changes()
+		require.NoError(t, err)
+		for _, c := range got {
+			words = append(words, c.What+" "+c.Path)
+		}
+		require.Equal(t, []string{"changed left", "made new"}, words)
+		again, err := f.Project("out")
+		require.NoError(t, err)
+		require.False(t, again.older, "a list is for one look")
+		require.NoError(t, f.Close())
+	}
+}

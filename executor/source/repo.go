@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -92,9 +93,10 @@ type snapshot struct {
 	listed sync.Once
 	list   []string
 	err    error
-	asked  asked           // written once, with list; the same holds for the next two
-	large  map[string]bool // kept by Git LFS
-	empty  map[string]bool // submodules that are not checked out
+	asked  asked                    // written once, with list; the same holds for the next two
+	large  map[string]bool          // kept by Git LFS
+	empty  map[string]bool          // submodules that are not checked out
+	whole  atomic.Pointer[[]string] // what list is without those that were left out, for who asks first
 
 	mu   sync.Mutex
 	seen map[string]File // without a path: not there
@@ -146,6 +148,8 @@ func (s *snapshot) paths() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	whole := slices.Clone(paths)
+	s.whole.Store(&whole)
 	kept := paths[:0]
 	for _, p := range paths {
 		if !f.leftOut(p) && !hasReserved(p) {
