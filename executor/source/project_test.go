@@ -106,7 +106,7 @@ func TestProjectOfListedFiles(t *testing.T) {
 		}
 		p, err := f.Project("out")
 		require.NoError(t, err)
-		require.True(t, p.older)
+		require.Equal(t, git, p.older)
 		same, err := p.Changes()
 		require.NoError(t, err)
 		require.Empty(t, same)

@@ -148,8 +148,10 @@ func (s *snapshot) paths() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := slices.Clone(paths)
-	s.whole.Store(&whole)
+	if s.asked.trees != nil { // the walk without git leaves out itself
+		whole := slices.Clone(paths)
+		s.whole.Store(&whole)
+	}
 	kept := paths[:0]
 	for _, p := range paths {
 		if !f.leftOut(p) && !hasReserved(p) {
