@@ -13,6 +13,7 @@ const (
 	OpTruncate Op = "truncate"
 	OpSync     Op = "sync"
 	OpChmod    Op = "chmod"
+	OpTouch    Op = "touch" // sets when a file was changed
 	OpMkdir    Op = "mkdir"
 	OpRename   Op = "rename"
 	OpLink     Op = "link"

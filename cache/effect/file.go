@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -221,6 +222,20 @@ func Fchmod(fd int, mode uint32, path string) error {
 		return err
 	}
 	return again(func() error { return unix.Fchmod(fd, mode) })
+}
+
+// Futimens sets when the file says that it was changed, in nanoseconds since 1970, by the system call.
+func Futimens(fd int, changed int64, path string) error {
+	if err := Before(OpTouch, path); err != nil {
+		return err
+	}
+	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(changed)}
+	return again(func() error {
+		if _, _, e := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(&times)), 0, 0, 0); e != 0 {
+			return e
+		}
+		return nil
+	})
 }
 
 // ErrStrange says that something lies where a file of this program belongs.

@@ -264,11 +264,11 @@ func (p *Placer) buildFile(stage string, e *cache.Entry) (w source.Written, err 
 		return w, fmt.Errorf("write %s: %w", e.Path, err)
 	}
 	if err = cache.CopyBlob(effect.FdWriter{Fd: fd, Path: e.Path}, p.cas, e.Digest); err == nil {
-		w, err = source.Wrote(fd)
+		w, err = source.Finish(fd, e.Path)
 	}
 	if err == nil && w.Mode() != e.Mode { // by a umask, or a rule of the directory for new files
 		if err = effect.Fchmod(fd, e.Mode, e.Path); err == nil {
-			w, err = source.Wrote(fd)
+			w, err = w.Again(fd)
 		}
 	}
 	if err = errors.Join(err, unix.Close(fd)); cache.IsMissing(err) || cache.IsCorrupt(err) {

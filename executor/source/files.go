@@ -272,39 +272,6 @@ func (f *Files) Learn(path string, d digest.Digest) error {
 	return f.LearnWritten(path, w, d)
 }
 
-// Written is what stat says of a file whose writer has it open still. The zero value is of none.
-type Written struct {
-	sig signature
-	at  int64
-}
-
-// Wrote looks at an open file after its writer's last change, and before anybody else may write to it. What it says is as young as the
-// file, so Save reads the file once more: nobody asks the clock for every file that is written to learn the same.
-func Wrote(fd int) (Written, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return Written{}, err
-	}
-	sig := stamp.SignatureOf(&st)
-	return Written{sig: sig, at: sig.Newest()}, nil
-}
-
-// Mode is the permission bits of the file.
-func (w *Written) Mode() uint32 { return w.sig.Mode & 0o777 }
-
-// LearnWritten is Learn with what its writer saw of the file, which may have got its path since.
-func (f *Files) LearnWritten(path string, w Written, d digest.Digest) error {
-	if err := f.ready(); err != nil {
-		return err
-	}
-	if w.sig.Size != d.Size {
-		return fmt.Errorf("read %s: the file changed as it was written", path)
-	}
-	f.rewritten(path, w.sig)
-	f.remember(path, &entry{sig: w.sig, sum: d.Sum, at: w.at})
-	return nil
-}
-
 // Reading is that somebody reads a file himself who wants it to be known by what he read.
 type Reading struct {
 	path string

@@ -209,7 +209,7 @@ func TestWrittenIsReadBeforeItIsBelieved(t *testing.T) {
 		require.NoError(t, err)
 		_, err = file.WriteString("1")
 		require.NoError(t, err)
-		w, err := Wrote(int(file.Fd()))
+		w, err := wrote(int(file.Fd()), 0)
 		require.NoError(t, err)
 		info, err := file.Stat()
 		require.NoError(t, err)

@@ -27,6 +27,7 @@ type entry struct {
 	at   int64       // coarse file-system time just before the bytes were read
 	used atomic.Bool // asked for in this process
 	age  uint8       // saves since it was last used
+	sure bool        // whatever is written later says another time, see [Finish]
 	seen bool        // since [Files.Watch], stat said sig of the path, and nothing else; guarded by watched.mu
 }
 
@@ -34,8 +35,8 @@ type entry struct {
 const settled = int64(1<<63 - 1)
 
 // clean reports whether the file was older than the moment it was hashed. A younger one may have been
-// written once more within one tick of the clock that stamps files, without any trace.
-func (e *entry) clean() bool { return e.sig.Newest() < e.at }
+// written once more within one tick of the clock that stamps files, without any trace; unless it says a time that no writing leaves.
+func (e *entry) clean() bool { return e.sure || e.sig.Newest() < e.at }
 
 // coarseNow is the clock that the kernel stamps files with: it lags behind the precise one by up to a
 // tick, and comparing with the precise one would call racy files clean.

@@ -148,7 +148,7 @@ func (f *Files) Observed() ([]stamp.Observation, bool) {
 		if !e.clean() {
 			return nil, false
 		}
-		out = append(out, stamp.Observation{Path: path, Sig: e.sig, Sum: e.sum})
+		out = append(out, stamp.Observation{Path: path, Sig: e.sig, Sum: e.sum, Sure: e.sure})
 	}
 	for k, sig := range f.watching.seen {
 		o := stamp.Observation{Path: k.path, Follow: k.follow, Sig: sig}
@@ -156,7 +156,7 @@ func (f *Files) Observed() ([]stamp.Observation, bool) {
 			if !e.clean() {
 				return nil, false
 			}
-			o.Sum = e.sum
+			o.Sum, o.Sure = e.sum, e.sure
 		}
 		out = append(out, o)
 	}

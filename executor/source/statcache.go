@@ -269,7 +269,7 @@ func (f *Files) encode(to io.Writer, skew int64) error {
 	defer f.mu.Unlock()
 	w := sumWriter{to: to, b: append(make([]byte, 0, pieceSize+recordFixed+4096), cacheMagic...)}
 	for path, e := range f.entries {
-		if e.at != settled && e.sig.Newest() >= e.at+skew {
+		if e.at != settled && !e.sure && e.sig.Newest() >= e.at+skew {
 			continue
 		}
 		switch {

@@ -69,15 +69,14 @@ func Renew(k *Kept, path, invocation string) error {
 }
 
 func saveAll(path string, s *Stamp) error {
-	b := s.Encode()
-	k, err := kept.Decode(b)
-	if err != nil {
+	b, newest := s.Spell()
+	if _, err := kept.Decode(b); err != nil {
 		return err // a text beyond its bounds
 	}
 	if old, err := effect.ReadRegular(path); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
-	if err := write(b, k.Newest(), path); err != nil {
+	if err := write(b, newest, path); err != nil {
 		return fmt.Errorf("write stamp: %w", err)
 	}
 	return nil

@@ -26,6 +26,7 @@ func (s *Stamp) Appendix() (b []byte, newest int64, ok bool) {
 	if k == nil || k.Question != s.Question || k.count >= maxAppendices {
 		return nil, 0, false
 	}
+	var sure []int
 	b = s.appendTexts(make([]byte, appendixHead, 4<<10))
 	s.Seen = distinct(s.Seen)
 	for _, o := range s.Seen {
@@ -34,24 +35,34 @@ func (s *Stamp) Appendix() (b []byte, newest int64, ok bool) {
 			return nil, 0, false
 		}
 		r := k.row(at)
-		if r.is(&o.Sig) && r.sum() == o.Sum {
+		if r.is(&o.Sig) && r.sum() == o.Sum && !o.Sure {
 			continue
 		}
 		putSignature(r[rowSig:], o.Sig)
 		copy(r[rowSum:], o.Sum[:])
+		if o.Sure {
+			sure = append(sure, at)
+			continue
+		}
 		k.renewed = append(k.renewed, at)
 	}
 	slices.Sort(k.renewed)
 	for _, at := range slices.Compact(k.renewed) {
-		r := k.row(at)
-		newest = max(newest, r.sig().Newest())
-		b = append(append32(b, uint32(at)), r[rowSig:]...)
+		newest = max(newest, k.row(at).sig().Newest())
+		b = k.appendRow(b, at)
+	}
+	for _, at := range sure {
+		b = k.appendRow(b, at)
 	}
 	if k.end+len(b)-k.base > maxAppended {
 		return nil, 0, false
 	}
 	put64(b, uint64(len(b)-appendixHead))
 	return b, newest, true
+}
+
+func (k *Kept) appendRow(b []byte, at int) []byte {
+	return append(append32(b, uint32(at)), k.row(at)[rowSig:]...)
 }
 
 // Sum is that of an appendix.

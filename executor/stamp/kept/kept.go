@@ -71,13 +71,19 @@ const (
 
 // Encode returns the bytes of the file. Seen need not be sorted; it is then, in its place, without what another one says.
 func (s *Stamp) Encode() []byte {
+	b, _ := s.Spell()
+	return b
+}
+
+// Spell is Encode, and returns the youngest time of all that was seen and is not sure.
+func (s *Stamp) Spell() (b []byte, newest int64) {
 	s.Seen = distinct(s.Seen)
 	rows, paths := sizes(s.Seen, s.Base)
 	at := textsAt
 	for _, t := range s.texts() {
 		at += len(*t)
 	}
-	b := make([]byte, 0, at+rows+paths)
+	b = make([]byte, 0, at+rows+paths)
 	t := table{rows: b[at : at : at+rows], paths: make([]byte, 0, paths)}
 	t.merge(s.Seen, s.Base)
 	b = append(b, magic...)
@@ -88,7 +94,7 @@ func (s *Stamp) Encode() []byte {
 	b = append32(b, uint32(len(t.rows)/rowSize))
 	b = append(b[:at+len(t.rows)], t.paths...) // the rows are there
 	seal(b)
-	return b
+	return b, t.newest
 }
 
 // distinct sorts observations by path, in their place, and leaves out what another one says already: a path that is no link is
@@ -117,7 +123,10 @@ func distinct(out []Observation) []Observation {
 }
 
 // table is the rows of a stamp and their paths.
-type table struct{ rows, paths []byte }
+type table struct {
+	rows, paths []byte
+	newest      int64 // of what is in it and not sure
+}
 
 // sizes are how many bytes the rows of observations and of a stamp take at most, and their paths.
 func sizes(seen []Observation, base *Kept) (rows, paths int) {
@@ -173,6 +182,7 @@ func (t *table) copy(r row, path []byte) {
 	t.rows = append32(t.rows, uint32(len(t.paths)))
 	t.rows = append(t.rows, r[4:]...)
 	t.paths = append(t.paths, path...)
+	t.newest = max(t.newest, r.sig().Newest())
 }
 
 func (t *table) add(o *Observation) {
@@ -186,6 +196,7 @@ func (t *table) add(o *Observation) {
 	putSignature(t.rows[len(t.rows)-6*8:], o.Sig)
 	t.rows = append(t.rows, o.Sum[:]...)
 	t.paths = append(append(t.paths, o.Path...), 0)
+	t.newest = max(t.newest, o.newest())
 }
 
 func putSignature(b []byte, s Signature) {
@@ -386,15 +397,6 @@ func (k *Kept) Sliced() bool { return k.Beside != "" && k.Remarks+k.Warnings+k.V
 
 // Renewed reports whether a row was brought up to date.
 func (k *Kept) Renewed() bool { return len(k.renewed) > 0 }
-
-// Newest is the youngest time of all that was seen.
-func (k *Kept) Newest() int64 {
-	newest := int64(0)
-	for i := range k.Len() {
-		newest = max(newest, k.row(i).sig().Newest())
-	}
-	return newest
-}
 
 // The numbers of the file; package encoding/binary would bring reflection with it.
 

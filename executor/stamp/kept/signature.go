@@ -25,4 +25,15 @@ type Observation struct {
 	// Sum is the BLAKE3 sum of the bytes that were read from a regular file with this signature; zero when
 	// nobody read them. With it a file that was only touched can be told from one that was edited.
 	Sum [32]byte
+	// Sure is that whatever is done to the file later leaves another signature, however young this one is. It is not written down: a
+	// stamp is younger than all that was seen, or sure of it.
+	Sure bool
+}
+
+// newest is the youngest time by which something could have been seen too early.
+func (o *Observation) newest() int64 {
+	if o.Sure {
+		return 0
+	}
+	return o.Sig.Newest()
 }
