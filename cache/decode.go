@@ -198,12 +198,17 @@ func (d *decoder) captured(c *Captured) {
 
 func (d *decoder) outputs(have []Output) []Output {
 	d.Refuse(have != nil)
+	return ReadOutputs(&d.Reader)
+}
+
+// ReadOutputs reads the value of a field that SpellOutputs wrote.
+func ReadOutputs(d *jsonline.Reader) []Output {
 	out := []Output{}
-	d.Array(func() { out = append(out, d.output()) })
+	d.Array(func() { out = append(out, readOutput(d)) })
 	return out
 }
 
-func (d *decoder) output() (o Output) {
+func readOutput(d *jsonline.Reader) (o Output) {
 	d.Object(func(name string) {
 		switch name {
 		case "name":

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -66,7 +67,7 @@ func (a *app) putBack(k *stamp.Kept, root string) (ok bool, err error) {
 		a.warn(files.Close())
 		err = errors.Join(err, store.Close())
 	}()
-	put, report, ok, err := placer.PutBack(l.outputs, func(path string) place.Known { return knownOutput(k, path) })
+	unsure, report, ok, err := placer.PutBack(l.outputs, func(path string) place.Known { return knownOutput(k, path) })
 	a.warn(placer.Close()) // before the look around: it takes its own things out of the output directory
 	for _, line := range report.Moved {
 		a.warn(errors.New(line))
@@ -74,11 +75,15 @@ func (a *app) putBack(k *stamp.Kept, root string) (ok bool, err error) {
 	if err != nil || !ok {
 		return false, nil // a build that looks at everything makes what is lost, and says what is wrong
 	}
-	time.Sleep(stampTick) // what is as young as its stamp is trusted by nobody
+	wait := time.Until(l.youngest().Add(stampTick)) // what is as young as its stamp is trusted by nobody
+	if len(unsure) > 0 {
+		wait = stampTick
+	}
+	time.Sleep(min(stampTick, wait))
 	if !l.listedAsBefore(files) {
 		return false, nil
 	}
-	a.restamp(k, root, files, put)
+	a.restamp(k, root, files, unsure)
 	return true, nil
 }
 
@@ -91,20 +96,13 @@ type losses struct {
 
 // lossesOf looks at everything. It is false when more differs than outputs that are gone, and the directories that these were in.
 func lossesOf(k *stamp.Kept, root string) (*losses, bool) {
-	out := k.Out + "/"
-	rows, ok := k.Differing(root, k.All(), "", k.Len())
+	gone, others, ok := k.Losses(root, k.Out)
 	if !ok {
 		return nil, false
 	}
 	l := &losses{root: root}
-	var others []int
-	for _, row := range rows {
-		p := k.PathOf(row)
-		if strings.HasPrefix(p, out) && stamp.Stat(unix.AT_FDCWD, filepath.Join(root, filepath.FromSlash(p)), false) == (stamp.Signature{}) {
-			l.outputs = append(l.outputs, p)
-		} else {
-			others = append(others, row)
-		}
+	for _, row := range gone {
+		l.outputs = append(l.outputs, k.PathOf(row))
 	}
 	for _, row := range k.Edited(root, others, stamp.Read) {
 		p := k.PathOf(row)
@@ -135,6 +133,15 @@ func (l *losses) recall(k *stamp.Kept) bool {
 	return true
 }
 
+// youngest is when something last came to the directories, or went.
+func (l *losses) youngest() time.Time {
+	newest := int64(0)
+	for _, d := range l.dirs {
+		newest = max(newest, stamp.Stat(unix.AT_FDCWD, filepath.Join(l.root, filepath.FromSlash(d.Path)), true).Newest())
+	}
+	return time.Unix(0, newest)
+}
+
 // listedAsBefore reports whether what is in the directories is what was in them, and observes them as they are now.
 func (l *losses) listedAsBefore(files *source.Files) bool {
 	for _, d := range l.dirs {
@@ -155,19 +162,25 @@ func knownOutput(k *stamp.Kept, path string) place.Known {
 	return place.Known{Digest: digest.Digest{Sum: was.Sum, Size: was.Sig.Size}, Mode: was.Sig.Mode & 0o777}
 }
 
-// restamp renews a stamp for files that were put in place. Without it the next build looks at everything; nothing here is an
-// error.
-func (a *app) restamp(k *stamp.Kept, root string, files *source.Files, put []string) {
-	for _, p := range put {
+// restamp renews a stamp for files that were put in place, of which some have to be looked at to know what they are. Without it the next
+// build looks at everything; nothing here is an error.
+func (a *app) restamp(k *stamp.Kept, root string, files *source.Files, unsure []string) {
+	for _, p := range unsure {
 		now, err := files.File(p)
 		if err != nil || (place.Known{Digest: now.Digest, Mode: now.Mode}) != knownOutput(k, p) {
 			return // somebody was faster
 		}
 	}
-	a.warn(files.Save())
+	var saved sync.WaitGroup
+	var err error
+	defer func() { a.warn(err) }()
+	defer saved.Wait()
 	seen, ok := files.Observed()
-	if !ok {
-		return
+	if saved.Go(func() { err = files.Save() }); !ok {
+		saved.Wait() // it reads what nobody is sure of
+		if seen, ok = files.Observed(); !ok {
+			return
+		}
 	}
 	st := k.Stamp
 	if k.Invocation != unspelled {

@@ -205,9 +205,15 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 	if len(want) == 0 && p.absent(addr) {
 		return Report{}, nil // a task without outputs has no directory
 	}
-	var r Report
+	r, _, err := p.putEntries(addr, want, func() error { return p.remember(addr, outs, specs) })
+	return r, err
+}
+
+// putEntries is Put of what outputs stand for, once that is written down. It returns the files, by path below the root, of which nobody is
+// sure without a look.
+func (p *Placer) putEntries(addr lang.Address, want []cache.Entry, remember func() error) (r Report, unsure []string, err error) {
 	err = p.leading(addr, func() error {
-		if err := p.remember(addr, outs, specs); err != nil {
+		if err := remember(); err != nil {
 			return err
 		}
 		moved, wrote, err := p.exchange(addr.String(), want)
@@ -218,12 +224,12 @@ func (p *Placer) Put(addr lang.Address, outs []cache.Output, specs []OutPath) (R
 		if len(want) == 0 {
 			_ = effect.Unlinkat(p.fd(), addr.String(), unix.AT_REMOVEDIR) // it is empty now; a new file in it may stay
 		}
-		p.learn(addr.String(), want, wrote)
+		unsure = p.learn(addr.String(), want, wrote)
 		moved, err = p.dropRejected(addr.String())
 		r.Moved = append(r.Moved, moved...)
 		return err
 	})
-	return r, err
+	return r, unsure, err
 }
 
 // dropRejected removes the outputs of an instance that a contract rejected, and keeps what somebody else put there.
@@ -415,19 +421,24 @@ func (p *Placer) Close() error {
 }
 
 // learn tells the stat cache what was just put: what was written as its writer saw it, what was kept as it is now, as its number of
-// names changed. Whatever it cannot learn is read when it is asked for.
-func (p *Placer) learn(instance string, want []cache.Entry, wrote []source.Written) {
+// names changed. Whatever it cannot learn is read when it is asked for. It returns the files that are not known for sure.
+func (p *Placer) learn(instance string, want []cache.Entry, wrote []source.Written) (unsure []string) {
 	for i := range want {
 		if want[i].Kind != cache.File {
 			continue
 		}
 		at := p.out + "/" + instance + "/" + want[i].Path
-		if wrote[i] != (source.Written{}) {
-			_ = p.files.LearnWritten(at, wrote[i], want[i].Digest)
-		} else {
+		if wrote[i] == (source.Written{}) {
 			_ = p.files.Learn(at, want[i].Digest)
+			unsure = append(unsure, at)
+			continue
+		}
+		err := p.files.LearnWritten(at, wrote[i], want[i].Digest)
+		if err != nil || !wrote[i].Sure() || wrote[i].Mode() != want[i].Mode {
+			unsure = append(unsure, at)
 		}
 	}
+	return unsure
 }
 
 // expand lists the files, links and directories that outs stand for, sorted by path, each once, as they are shown: who

@@ -3,6 +3,7 @@ package place
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,36 +24,36 @@ type Known struct {
 
 // set is what was put into the directory of one instance.
 type set struct {
-	addr lang.Address
-	put  putRecord
-	want []cache.Entry
+	instance string
+	addr     lang.Address
+	want     []cache.Entry
+	missing  []string // by path below the root
 }
 
-// PutBack makes files again that are missing, by their paths below the root, and returns every path below the root that it wrote or
-// gave a new name. What belongs there it takes from the record of what was put, and what that says it believes only as far as known, which is
-// asked for paths below the root from one goroutine, says the same of every file of the instances concerned.
+// PutBack makes files again that are missing, by their paths below the root, and returns those paths below the root of what it wrote or
+// gave a new name that have to be looked at before anybody can be sure of them. What belongs there it takes from the record of what was
+// put, and what that says it believes only as far as known, which is asked for paths below the root, concurrently, says the same of every
+// file of the instances concerned.
 //
 // It is false, with nothing changed, where that is not enough to go by: for a path of which nobody wrote down whose it is, for
 // links and directories that are outputs, and where something lies in the way.
-func (p *Placer) PutBack(missing []string, known func(path string) Known) (put []string, r Report, ok bool, err error) {
+func (p *Placer) PutBack(missing []string, known func(path string) Known) (unsure []string, r Report, ok bool, err error) {
 	sets, ok := p.lastPut(missing, known)
 	if !ok {
 		return nil, r, false, nil
 	}
 	var mu sync.Mutex
 	err = source.Each(len(sets), func(i int) error {
-		s := &sets[i]
-		report, err := p.Put(s.addr, s.put.Outs, s.put.Specs)
-		mu.Lock()
-		defer mu.Unlock()
-		r.Moved = append(r.Moved, report.Moved...)
-		for j := range s.want {
-			put = append(put, path.Join(p.out, s.put.Instance, s.want[j].Path))
+		report, of, err := p.putEntries(sets[i].addr, sets[i].want, func() error { return nil }) // it is what was written down last
+		if len(of)+len(report.Moved) > 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			r.Moved, unsure = append(r.Moved, report.Moved...), append(unsure, of...)
 		}
 		return err
 	})
 	slices.Sort(r.Moved)
-	return put, r, err == nil, err
+	return unsure, r, err == nil, err
 }
 
 // lastPut returns what was put into the directories of the instances that paths are of.
@@ -63,55 +64,63 @@ func (p *Placer) lastPut(paths []string, known func(string) Known) ([]set, bool)
 		return nil, false
 	}
 	var sets []set
-	of := map[string]map[string]bool{} // the files of an instance, by path below the root
+	of := map[string]int{} // the set of an instance
 	for _, at := range paths {
 		instance := p.log.owner(strings.TrimPrefix(at, p.out+"/"))
-		if of[instance] == nil {
-			s, files, ok := p.lastPutOf(instance, known)
-			if !ok {
-				return nil, false
-			}
-			sets, of[instance] = append(sets, s), files
+		i, ok := of[instance]
+		if !ok {
+			i = len(sets)
+			of[instance] = i
+			sets = append(sets, set{instance: instance})
 		}
-		if !of[instance][at] {
-			return nil, false
-		}
+		sets[i].missing = append(sets[i].missing, at)
 	}
-	return sets, true
+	_, err := os.Lstat(filepath.Join(p.root, filepath.FromSlash(p.out)))
+	empty := errors.Is(err, fs.ErrNotExist)
+	err = source.Each(len(sets), func(i int) error {
+		if s := &sets[i]; !p.lastPutOf(s, known) || !empty && !p.alone(s) {
+			return fs.ErrInvalid
+		}
+		return nil
+	})
+	return sets, err == nil
 }
 
-func (p *Placer) lastPutOf(instance string, known func(string) Known) (s set, files map[string]bool, ok bool) {
-	records, err := p.log.find(instance)
-	if err != nil || len(records) == 0 {
-		return s, nil, false
+// lastPutOf finds out what was put for an instance. It is false where that is not enough to go by.
+func (p *Placer) lastPutOf(s *set, known func(string) Known) bool {
+	put, ok := p.log.last(s.instance)
+	if !ok {
+		return false
 	}
-	s.put = records[len(records)-1]
-	s.addr, err = lang.ParseAddress(instance)
-	if err != nil {
-		return s, nil, false
+	var err error
+	if s.addr, err = lang.ParseAddress(s.instance); err != nil {
+		return false
 	}
-	if s.want, err = expand(p.cas, s.put.Outs, s.put.Specs); err != nil {
-		return s, nil, false
+	if s.want, err = expand(p.cas, put.Outs, put.Specs); err != nil {
+		return false
 	}
-	files = make(map[string]bool, len(s.want))
+	slices.Sort(s.missing)
+	found := 0
 	for i := range s.want {
 		e := &s.want[i]
-		at := path.Join(p.out, instance, e.Path)
+		at := p.out + "/" + s.instance + "/" + e.Path
 		if e.Kind != cache.File || known(at) != (Known{e.Digest, e.Mode}) {
-			return s, nil, false
+			return false
 		}
-		files[at] = true
+		if _, ok := slices.BinarySearch(s.missing, at); ok {
+			found++
+		}
 	}
-	return s, files, p.alone(instance, s.want)
+	return found == len(s.missing)
 }
 
 // alone reports whether nothing lies in the directory of an instance but what was put there.
-func (p *Placer) alone(instance string, want []cache.Entry) bool {
-	names := make(map[string]bool, len(want))
-	for i := range want {
-		names[want[i].Path] = true
+func (p *Placer) alone(s *set) bool {
+	names := make(map[string]bool, len(s.want))
+	for i := range s.want {
+		names[s.want[i].Path] = true
 	}
-	top := filepath.Join(p.root, filepath.FromSlash(path.Join(p.out, instance)))
+	top := filepath.Join(p.root, filepath.FromSlash(path.Join(p.out, s.instance)))
 	err := filepath.WalkDir(top, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -52,6 +52,52 @@ func (r *putRecord) appendTo(b []byte) []byte {
 	return line
 }
 
+// read reads a line as encoding/json would, which is asked only for one that appendTo did not write.
+func (r *putRecord) read(line []byte) bool {
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	*r = putRecord{}
+	d := jsonline.Read(line)
+	d.Object(func(name string) {
+		switch name {
+		case "instance":
+			d.Refuse(r.Instance != "")
+			r.Instance = d.String()
+		case "outs":
+			d.Refuse(r.Outs != nil)
+			r.Outs = cache.ReadOutputs(&d)
+		case "specs":
+			d.Refuse(r.Specs != nil)
+			r.Specs = readSpecs(&d)
+		default:
+			d.Refuse(true)
+		}
+	})
+	if d.Whole() {
+		return true
+	}
+	*r = putRecord{}
+	return json.Unmarshal(line, r) == nil
+}
+
+func readSpecs(d *jsonline.Reader) []OutPath {
+	specs := []OutPath{}
+	d.Array(func() {
+		var s OutPath
+		d.Object(func(name string) {
+			switch name {
+			case "Name":
+				s.Name = d.String()
+			case "Path":
+				s.Path = d.String()
+			default:
+				d.Refuse(true)
+			}
+		})
+		specs = append(specs, s)
+	})
+	return specs
+}
+
 // placed is the record of what was put: one line of JSON each, written before the exchange. So the last two
 // different ones of an instance count: a crash may have come before the exchange of the last. It is read
 // only when something is in the way: for the first few instances by passing through it, and then as a whole. A torn or damaged line is
@@ -154,11 +200,25 @@ func (l *placed) find(instance string) ([]putRecord, error) {
 func (l *placed) take(instance string) {
 	for _, line := range l.unread[instance] {
 		var r putRecord
-		if json.Unmarshal(line, &r) == nil && r.Instance == instance {
+		if r.read(line) && r.Instance == instance {
 			l.add(r)
 		}
 	}
 	delete(l.unread, instance)
+}
+
+// last returns what was put last for an instance, of a record that was read, and changes nothing.
+func (l *placed) last(instance string) (r putRecord, ok bool) {
+	for _, line := range slices.Backward(l.unread[instance]) {
+		if r.read(line) && r.Instance == instance {
+			return r, true
+		}
+	}
+	known := l.known[instance]
+	if len(known) == 0 {
+		return r, false
+	}
+	return known[len(known)-1], true
 }
 
 // instanceFirst is how a line begins.
@@ -203,7 +263,7 @@ func (l *placed) pass(instance string) error {
 		}
 		if n++; bytes.HasPrefix(line, short) || (!bytes.HasPrefix(line, any) || bytes.IndexByte(line, '\\') >= 0) && instanceOf(line) == instance {
 			var r putRecord
-			if json.Unmarshal(line, &r) == nil && r.Instance == instance {
+			if r.read(line) && r.Instance == instance {
 				l.add(r)
 			}
 		}

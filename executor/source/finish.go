@@ -58,6 +58,9 @@ func (w *Written) Again(fd int) (Written, error) {
 	return wrote(fd, w.sig.Mtime)
 }
 
+// Sure reports whether a file that looks like that is the one that was written, however young it is.
+func (w *Written) Sure() bool { return w.sure }
+
 // Mode is the permission bits of the file.
 func (w *Written) Mode() uint32 { return w.sig.Mode & 0o777 }
 

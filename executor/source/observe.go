@@ -96,7 +96,7 @@ func (f *Files) Observe(path string) {
 	}
 }
 
-// Youngest returns the youngest time of what was looked at since Watch.
+// Youngest returns the youngest time of what was looked at since Watch, but for files of which it does not matter.
 func (f *Files) Youngest() time.Time {
 	newest := int64(0)
 	f.watching.mu.Lock()
@@ -109,7 +109,7 @@ func (f *Files) Youngest() time.Time {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, e := range f.entries {
-		if e.seen {
+		if e.seen && !e.sure {
 			newest = max(newest, e.sig.Newest())
 		}
 	}

@@ -35,7 +35,7 @@ func size(in []Span) (n int) {
 // the root cannot be opened: then nobody knows what else differs.
 func (k *Kept) Differing(root string, in []Span, own string, limit int) (rows []int, ok bool) {
 	var mu sync.Mutex
-	ok = k.compare(root, in, looker{kept: k, found: func(row int) bool {
+	ok = k.compare(root, in, looker{kept: k, found: func(row int, _ Signature) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		rows = append(rows, row)
@@ -43,6 +43,26 @@ func (k *Kept) Differing(root string, in []Span, own string, limit int) (rows []
 	}})
 	slices.Sort(rows)
 	return rows, ok
+}
+
+// Losses returns the rows of what is below the directory out of the root and is gone, and all other rows of which stat says something
+// else than when the stamp was made, by index in ascending order. It is false when the root cannot be opened.
+func (k *Kept) Losses(root, out string) (gone, others []int, ok bool) {
+	var mu sync.Mutex
+	below := k.Below(out)
+	ok = k.compare(root, k.All(), looker{kept: k, found: func(row int, now Signature) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if now == (Signature{}) && below.From <= row && row < below.To {
+			gone = append(gone, row)
+		} else {
+			others = append(others, row)
+		}
+		return true
+	}})
+	slices.Sort(gone)
+	slices.Sort(others)
+	return gone, others, ok
 }
 
 // Edited returns those of rows that were not only touched. Of the others it remembers how they look now, as Holds does.
@@ -53,7 +73,10 @@ func (k *Kept) Edited(root string, rows []int, read Read) []int {
 	}
 	defer raw.Close(fd)
 	l := looker{kept: k, read: read, root: fd, held: -1}
-	rows = slices.DeleteFunc(rows, func(row int) bool { return l.look(row, row+1) })
+	rows = slices.DeleteFunc(rows, func(row int) bool {
+		_, holds := l.look(row, row+1)
+		return holds
+	})
 	k.renewed = append(k.renewed, l.renewed...)
 	return rows
 }

@@ -1,6 +1,7 @@
 package kept
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -70,7 +71,10 @@ type looker struct {
 	next    *atomic.Int64 // the first row that no thread has taken
 	stop    *atomic.Bool  // set when a row differs: what another thread finds does not matter any more
 
-	found func(row int) bool // is told of what differs, from any thread, and says whether to go on; nil: no
+	lost []byte // a directory that was not there, from which it is known of everything below it
+
+	// found is told of what differs, and how it looks now, from any thread, and says whether to go on; nil: no
+	found func(row int, now Signature) bool
 }
 
 // pieces looks at what no other thread looks at.
@@ -93,22 +97,25 @@ func (l *looker) pieces(in []Span) {
 
 func (l *looker) rows(from, to int) {
 	for i := from; i < to && !l.stop.Load(); i++ {
-		if !l.look(i, to) && (l.found == nil || !l.found(i)) {
+		if now, ok := l.look(i, to); !ok && (l.found == nil || !l.found(i, now)) {
 			l.stop.Store(true)
 		}
 	}
 }
 
-// look reports whether one row holds.
-func (l *looker) look(i, to int) bool {
+// look reports whether one row holds, and how it looks now.
+func (l *looker) look(i, to int) (now Signature, holds bool) {
 	r := l.kept.row(i)
 	dir, name := l.place(i, to)
-	if l.read == nil && Alone {
-		now := Signature(raw.LookAlone(dir, name, r.follow()))
-		return r.is(&now)
+	switch {
+	case name == nil:
+		return now, r.is(&now)
+	case l.read == nil && Alone:
+		now = Signature(raw.LookAlone(dir, name, r.follow()))
+		return now, r.is(&now)
 	}
-	now := Signature(raw.Look(dir, name, r.follow()))
-	return r.is(&now) || l.read != nil && l.again(i, now)
+	now = Signature(raw.Look(dir, name, r.follow()))
+	return now, r.is(&now) || l.read != nil && l.again(i, now)
 }
 
 // again reports whether a row holds whose file looks otherwise now.
@@ -144,7 +151,7 @@ func (l *looker) reread(i int) (sum [32]byte, at Signature, ok bool) {
 	return l.read(fd, p[len(out)+1:], noFollow, &l.buf)
 }
 
-// place returns an open directory and the path of a row from there. Many rows below one directory share a
+// place returns an open directory and the path of a row from there, none for what is not there. Many rows below one directory share a
 // handle of it.
 func (l *looker) place(i, to int) (int, []byte) {
 	p := l.kept.path(l.kept.row(i))
@@ -158,8 +165,15 @@ func (l *looker) place(i, to int) (int, []byte) {
 	if len(dir) == 0 {
 		return l.root, p
 	}
+	if l.lost != nil && below(p, l.lost) {
+		return l.root, nil
+	}
 	l.drop()
 	fd, err := raw.OpenDir(l.root, string(dir))
+	if errors.Is(err, raw.NotThere) {
+		l.lost = dir
+		return l.root, nil
+	}
 	if err != nil {
 		return l.root, p
 	}
