@@ -58,6 +58,7 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpRewrite, func() error { return first(f.RewriteAt([]byte("yy"), 0)) }},
 		{OpWrite, func() error { return first(f.ReadFrom(strings.NewReader("yy"))) }},
 		{OpWrite, func() error { return first(WriteFd(int(h.Fd()), []byte("yy"), "file")) }},
+		{OpTouch, func() error { return Futimens(int(h.Fd()), 5, "file") }},
 		{OpTruncate, func() error { return f.Truncate(0) }},
 		{OpTruncate, func() error { return Ftruncate(int(h.Fd()), 0, "file") }},
 		{OpSync, f.Sync},

@@ -75,12 +75,11 @@ func (a *app) putBack(k *stamp.Kept, root string) (ok bool, err error) {
 	if err != nil || !ok {
 		return false, nil // a build that looks at everything makes what is lost, and says what is wrong
 	}
-	wait := time.Until(l.youngest().Add(stampTick)) // what is as young as its stamp is trusted by nobody
-	if len(unsure) > 0 {
-		wait = stampTick
+	for _, d := range l.dirs {
+		files.ObserveDir(d.Path) // before the list: of what comes later, stat says another thing
 	}
-	time.Sleep(min(stampTick, wait))
-	if !l.listedAsBefore(files) {
+	time.Sleep(min(source.Tick, time.Until(files.Youngest().Add(source.Tick)))) // what is as young as its stamp is trusted by nobody
+	if !l.listedAsBefore() {
 		return false, nil
 	}
 	a.restamp(k, root, files, unsure)
@@ -133,19 +132,9 @@ func (l *losses) recall(k *stamp.Kept) bool {
 	return true
 }
 
-// youngest is when something last came to the directories, or went.
-func (l *losses) youngest() time.Time {
-	newest := int64(0)
+// listedAsBefore reports whether what is in the directories is what was in them.
+func (l *losses) listedAsBefore() bool {
 	for _, d := range l.dirs {
-		newest = max(newest, stamp.Stat(unix.AT_FDCWD, filepath.Join(l.root, filepath.FromSlash(d.Path)), true).Newest())
-	}
-	return time.Unix(0, newest)
-}
-
-// listedAsBefore reports whether what is in the directories is what was in them, and observes them as they are now.
-func (l *losses) listedAsBefore(files *source.Files) bool {
-	for _, d := range l.dirs {
-		files.Observe(d.Path) // before the list: of what comes later, stat says another thing
 		if names, _, ok := listing(filepath.Join(l.root, filepath.FromSlash(d.Path))); !ok || names != d.Names {
 			return false
 		}

@@ -183,16 +183,12 @@ func (a *app) watch(o lang.Options) *source.Files {
 	return f
 }
 
-// stampTick is a tick of the clock that stamps files, at most.
-const stampTick = 10 * time.Millisecond
-
 // leaveStamp remembers that everything asked for is fresh. Whatever could make the answer depend on
 // more than was observed means no stamp.
 func (s *session) leaveStamp(targets []string, sum *executor.Summary) {
 	if s.slice != nil {
 		// what is as young as its stamp is trusted by nobody, and the whole campaign would be looked at next
-		s.files.Observe(journalFile) // written last
-		time.Sleep(min(stampTick, time.Until(s.files.Youngest().Add(stampTick))))
+		time.Sleep(min(source.Tick, time.Until(s.files.Youngest().Add(source.Tick))))
 	}
 	if s.app.getenv(first.NoStamp) != "" || sum.Counts[executor.IsFresh]+sum.Counts[executor.Ran] != sum.Total || len(sum.Unclean) > 0 || s.sources.made && !still(sum) || !s.observeCampaign() {
 		return
@@ -260,7 +256,7 @@ func (s *session) observeCampaign() bool {
 	if !s.observeFiles() {
 		return false
 	}
-	s.files.Observe(journalFile)
+	s.files.ObserveLog(journalFile)
 	return s.observeStore()
 }
 
@@ -376,7 +372,7 @@ func (s *session) observeStore() bool {
 		return false
 	}
 	for _, f := range files {
-		s.files.Observe(f)
+		s.files.ObserveLog(f)
 	}
 	return true
 }
@@ -384,6 +380,6 @@ func (s *session) observeStore() bool {
 // observeBlob observes a blob that has a file of its own.
 func (s *session) observeBlob(d digest.Digest) {
 	if f, ok := s.store.BlobFile(d); ok {
-		s.files.Observe(f)
+		s.files.ObserveLog(f)
 	}
 }

@@ -43,7 +43,7 @@ func settle(want []cache.Entry) ([]cache.Entry, error) {
 // was written.
 func (p *Placer) exchange(instance string, want []cache.Entry) (moved []string, wrote []source.Written, err error) {
 	stage := stageDir + "/" + strconv.FormatInt(p.stages.Add(1), 10)
-	if wrote, err = p.build(stage, p.old(instance), want); err != nil {
+	if wrote, err = p.build(p.fd(), stage, p.old(instance), want); err != nil {
 		return nil, nil, p.undo(stage, err)
 	}
 	moved, err = p.show(stage, instance)
@@ -176,24 +176,21 @@ func (p *Placer) parent(instance string) (fd int, base string, err error) {
 	}
 }
 
-// build makes a directory with the given content, and returns what is known of each file that it wrote. Nobody else writes to it, so
-// nothing in it can lead elsewhere: links are made last. Files that lie in old already, a directory that is about to go or "", are not
-// written again.
-func (p *Placer) build(stage, old string, want []cache.Entry) ([]source.Written, error) {
-	if err := effect.Mkdirat(p.fd(), stage, 0o755); err != nil {
+// build makes a directory, below an open one, with the given content, and returns what is known of each file that it wrote. Nobody else
+// writes to it, so nothing in it can lead elsewhere: links are made last. Files that lie in old already, a directory of the output
+// directory that is about to go or "", are not written again.
+func (p *Placer) build(below int, stage, old string, want []cache.Entry) ([]source.Written, error) {
+	if err := effect.Mkdirat(below, stage, 0o755); err != nil {
 		return nil, err
 	}
-	made := map[string]bool{".": true}
-	for i := range want {
-		if err := p.buildDirs(stage, &want[i], made); err != nil {
-			return nil, err
-		}
+	if err := buildDirs(below, stage, want); err != nil {
+		return nil, err
 	}
 	wrote := make([]source.Written, len(want))
 	err := source.Each(len(want), func(i int) (err error) {
 		e := &want[i]
 		if e.Kind == cache.File && (old == "" || !p.keepFile(old, stage, e)) {
-			wrote[i], err = p.buildFile(stage, e)
+			wrote[i], err = p.buildFile(below, stage, e)
 		}
 		return err
 	})
@@ -202,14 +199,14 @@ func (p *Placer) build(stage, old string, want []cache.Entry) ([]source.Written,
 	}
 	for i := range want {
 		if e := &want[i]; e.Kind == cache.Link {
-			if err := effect.Symlinkat(e.Target, p.fd(), stage+"/"+e.Path); err != nil {
+			if err := effect.Symlinkat(e.Target, below, stage+"/"+e.Path); err != nil {
 				return nil, fmt.Errorf("make link %s: %w", e.Path, err)
 			}
 		}
 	}
 	for i := len(want) - 1; i >= 0; i-- {
 		if e := &want[i]; e.Kind == cache.Dir {
-			if err := effect.Fchmodat(p.fd(), stage+"/"+e.Path, e.Mode, 0); err != nil {
+			if err := effect.Fchmodat(below, stage+"/"+e.Path, e.Mode, 0); err != nil {
 				return nil, fmt.Errorf("make directory %s: %w", e.Path, err)
 			}
 		}
@@ -217,21 +214,28 @@ func (p *Placer) build(stage, old string, want []cache.Entry) ([]source.Written,
 	return wrote, nil
 }
 
-func (p *Placer) buildDirs(stage string, e *cache.Entry, made map[string]bool) error {
-	dir := path.Dir(e.Path)
-	if e.Kind == cache.Dir {
-		dir = e.Path
-	}
-	if made[dir] {
-		return nil
-	}
-	for i := 0; i <= len(dir); i++ {
-		if i < len(dir) && dir[i] != '/' || made[dir[:i]] {
+// buildDirs makes the directories of a stage.
+func buildDirs(below int, stage string, want []cache.Entry) error {
+	var made map[string]bool
+	for i := range want {
+		dir := path.Dir(want[i].Path)
+		if want[i].Kind == cache.Dir {
+			dir = want[i].Path
+		}
+		if dir == "." || made[dir] {
 			continue
 		}
-		made[dir[:i]] = true
-		if err := effect.Mkdirat(p.fd(), stage+"/"+dir[:i], 0o755); err != nil {
-			return fmt.Errorf("make directory %s: %w", dir[:i], err)
+		if made == nil {
+			made = map[string]bool{}
+		}
+		for i := 0; i <= len(dir); i++ {
+			if i < len(dir) && dir[i] != '/' || made[dir[:i]] {
+				continue
+			}
+			made[dir[:i]] = true
+			if err := effect.Mkdirat(below, stage+"/"+dir[:i], 0o755); err != nil {
+				return fmt.Errorf("make directory %s: %w", dir[:i], err)
+			}
 		}
 	}
 	return nil
@@ -258,8 +262,8 @@ func (p *Placer) keepFile(old, stage string, e *cache.Entry) bool {
 }
 
 // buildFile writes one file. It is no [os.File], which asks twice whether it can be waited for.
-func (p *Placer) buildFile(stage string, e *cache.Entry) (w source.Written, err error) {
-	fd, err := effect.Openat(p.fd(), stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, e.Mode)
+func (p *Placer) buildFile(below int, stage string, e *cache.Entry) (w source.Written, err error) {
+	fd, err := effect.Openat(below, stage+"/"+e.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, e.Mode)
 	if err != nil {
 		return w, fmt.Errorf("write %s: %w", e.Path, err)
 	}

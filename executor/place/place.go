@@ -10,7 +10,8 @@
 //     there, is moved to .ufbuild/quarantine and reported.
 //   - The output directory may be a link to another disk. No other link is followed, and none is replaced by
 //     a directory.
-//   - What is in place and known to the stat cache is not read again.
+//   - What is in place and known to the stat cache is not read again, nor is what was put: it gets a time that no writing leaves, see
+//     [source.Finish].
 //
 // Everything below out can be deleted at any time: it is made again from the store. So is the record of
 // what was put, .ufbuild/placed; without it a file counts as ours when its bytes are in the store.
@@ -371,7 +372,7 @@ func (p *Placer) openDir() (*os.File, error) {
 	if err := effect.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make output directory: %w\nhint: %s has to be a directory, or a link to one that exists", err, p.out)
 	}
-	if err := workspace.Remove(filepath.Join(dir, stageDir)); err != nil {
+	if err := errors.Join(workspace.Remove(filepath.Join(dir, stageDir)), workspace.Remove(p.wholeDir())); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(dir)
@@ -394,12 +395,13 @@ func (p *Placer) openDir() (*os.File, error) {
 
 // Sweep removes what a crash left half made. Put does so, too; a build that puts nothing calls Sweep.
 func (p *Placer) Sweep() error {
-	stage := filepath.Join(p.root, filepath.FromSlash(p.out), stageDir)
-	if _, err := os.Lstat(stage); err != nil {
-		return nil // there is none, or nobody can tell
-	}
-	if err := workspace.Remove(stage); err != nil {
-		return fmt.Errorf("clear %s: %w", stage, err)
+	for _, stage := range []string{filepath.Join(p.root, filepath.FromSlash(p.out), stageDir), p.wholeDir()} {
+		if _, err := os.Lstat(stage); err != nil {
+			continue // there is none, or nobody can tell
+		}
+		if err := workspace.Remove(stage); err != nil {
+			return fmt.Errorf("clear %s: %w", stage, err)
+		}
 	}
 	return nil
 }

@@ -38,9 +38,16 @@ type set struct {
 // It is false, with nothing changed, where that is not enough to go by: for a path of which nobody wrote down whose it is, for
 // links and directories that are outputs, and where something lies in the way.
 func (p *Placer) PutBack(missing []string, known func(path string) Known) (unsure []string, r Report, ok bool, err error) {
-	sets, ok := p.lastPut(missing, known)
+	_, err = os.Lstat(filepath.Join(p.root, filepath.FromSlash(p.out)))
+	empty := errors.Is(err, fs.ErrNotExist)
+	sets, ok := p.lastPut(missing, known, empty)
 	if !ok {
 		return nil, r, false, nil
+	}
+	if empty {
+		if unsure, done := p.putWhole(sets); done {
+			return unsure, r, true, nil
+		}
 	}
 	var mu sync.Mutex
 	err = source.Each(len(sets), func(i int) error {
@@ -56,8 +63,9 @@ func (p *Placer) PutBack(missing []string, known func(path string) Known) (unsur
 	return unsure, r, err == nil, err
 }
 
-// lastPut returns what was put into the directories of the instances that paths are of.
-func (p *Placer) lastPut(paths []string, known func(string) Known) ([]set, bool) {
+// lastPut returns what was put into the directories of the instances that paths are of. There is nothing at all where the output directory
+// is not there.
+func (p *Placer) lastPut(paths []string, known func(string) Known, empty bool) ([]set, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.log.read() != nil {
@@ -75,9 +83,7 @@ func (p *Placer) lastPut(paths []string, known func(string) Known) ([]set, bool)
 		}
 		sets[i].missing = append(sets[i].missing, at)
 	}
-	_, err := os.Lstat(filepath.Join(p.root, filepath.FromSlash(p.out)))
-	empty := errors.Is(err, fs.ErrNotExist)
-	err = source.Each(len(sets), func(i int) error {
+	err := source.Each(len(sets), func(i int) error {
 		if s := &sets[i]; !p.lastPutOf(s, known) || !empty && !p.alone(s) {
 			return fs.ErrInvalid
 		}

@@ -46,8 +46,13 @@ func wrote(fd int, said int64) (Written, error) {
 		return Written{}, err
 	}
 	sig := stamp.SignatureOf(&st)
-	// Its own clock may be another one than ours: what it stamps later is not before Change, by which it stamped what it was told.
-	return Written{sig: sig, at: sig.Newest(), sure: said != 0 && sig.Mtime == said && sig.Mtime < sig.Change}, nil
+	return Written{sig: sig, at: sig.Newest(), sure: isSaid(sig, said)}, nil
+}
+
+// isSaid reports whether what was said of a file is kept, and is none of the times that a file system stamps with from now on. That goes
+// by its own clock, which may be another one than ours: what it stamps later is not before Change, by which it stamped what was said.
+func isSaid(sig signature, said int64) bool {
+	return said != 0 && sig.Mtime == said && sig.Mtime < sig.Change
 }
 
 // Again looks once more at a file that its writer finished, after he changed something but its bytes.

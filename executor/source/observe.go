@@ -15,6 +15,7 @@ import (
 type watched struct {
 	mu   sync.Mutex // taken before that of Files; guards entry.seen too, and no entry is replaced without it
 	seen map[watchKey]signature
+	sure map[string]signature // directories that were finished, and logs: see [Files.ObserveDir] and [Files.ObserveLog]
 }
 
 type watchKey struct {
@@ -23,7 +24,9 @@ type watchKey struct {
 }
 
 // Watch makes f remember what it looks at from now on, for [Files.Observed].
-func (f *Files) Watch() { f.watching = &watched{seen: map[watchKey]signature{}} }
+func (f *Files) Watch() {
+	f.watching = &watched{seen: map[watchKey]signature{}, sure: map[string]signature{}}
+}
 
 // absent is the signature of a path that is not there.
 var absent signature
@@ -96,13 +99,64 @@ func (f *Files) Observe(path string) {
 	}
 }
 
+// Tick is how long the clock that stamps files stands still, at most.
+const Tick = 10 * time.Millisecond
+
+// ObserveDir is Observe of a directory below the root that is listed afterwards. Where something came to it or went within a tick, as
+// when this process made the output directory in it, it is finished like a file (see [Finish]): whatever comes later leaves another time,
+// and nobody has to wait before the list says all.
+func (f *Files) ObserveDir(path string) {
+	if f.watching == nil || f.ready() != nil {
+		return
+	}
+	if sig := stamp.Stat(f.dirFD, path, false); sig.Newest() > coarseNow()-Tick.Nanoseconds() {
+		if sig, ok := f.finishDir(path); ok {
+			f.watching.mu.Lock()
+			f.watching.sure[path] = sig
+			f.watching.mu.Unlock()
+		}
+	}
+	f.Observe(path)
+}
+
+// ObserveLog is Observe of a file of which nothing is ever written over: whatever comes to it later makes it longer, or is another file, so it
+// does not matter how young it is.
+func (f *Files) ObserveLog(path string) {
+	f.Observe(path)
+	if f.watching == nil || f.ready() != nil {
+		return
+	}
+	f.watching.mu.Lock()
+	defer f.watching.mu.Unlock()
+	if sig := f.watching.seen[watchKey{path, false}]; sig.Mode&unix.S_IFMT == unix.S_IFREG && sig != torn {
+		f.watching.sure[path] = sig
+	}
+}
+
+// finishDir finishes a directory. It is false where that is not known to have helped.
+func (f *Files) finishDir(path string) (signature, bool) {
+	fd, err := f.openAt(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	if err != nil {
+		return signature{}, false
+	}
+	defer unix.Close(fd)
+	w, err := Finish(fd, path)
+	return w.sig, err == nil && w.sure
+}
+
+// isSure reports whether a look at a path is one that nobody has to be careful with, however young. The caller holds w.mu.
+func (w *watched) isSure(path string, sig signature) bool {
+	sure, ok := w.sure[path]
+	return ok && sure == sig
+}
+
 // Youngest returns the youngest time of what was looked at since Watch, but for files of which it does not matter.
 func (f *Files) Youngest() time.Time {
 	newest := int64(0)
 	f.watching.mu.Lock()
 	defer f.watching.mu.Unlock()
-	for _, sig := range f.watching.seen {
-		if sig != torn {
+	for k, sig := range f.watching.seen {
+		if sig != torn && !f.watching.isSure(k.path, sig) {
 			newest = max(newest, sig.Newest())
 		}
 	}
@@ -151,7 +205,7 @@ func (f *Files) Observed() ([]stamp.Observation, bool) {
 		out = append(out, stamp.Observation{Path: path, Sig: e.sig, Sum: e.sum, Sure: e.sure})
 	}
 	for k, sig := range f.watching.seen {
-		o := stamp.Observation{Path: k.path, Follow: k.follow, Sig: sig}
+		o := stamp.Observation{Path: k.path, Follow: k.follow, Sig: sig, Sure: f.watching.isSure(k.path, sig)}
 		if e := f.entries[k.path]; e != nil && e.sig == sig {
 			if !e.clean() {
 				return nil, false

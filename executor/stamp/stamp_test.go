@@ -118,6 +118,40 @@ func TestYoungFilesAreNotTrusted(t *testing.T) {
 	require.False(t, ok, "nor is what was read of them")
 }
 
+// TestWhatIsSureIsTrusted proves that a stamp can be as young as what is sure, also one that is appended, and as nothing else.
+func TestWhatIsSureIsTrusted(t *testing.T) {
+	future := time.Now().Add(time.Hour)
+	for name, appended := range map[string]bool{"dir/a.txt": true, "dir": false, "later": false} {
+		root, path, s := scene(t)
+		save(t, path, s)
+		_ = os.WriteFile(filepath.Join(root, "later"), nil, 0o644)
+		require.NoError(t, os.Chtimes(filepath.Join(root, name), future, future))
+		f := source.Open(root, "")
+		f.Watch()
+		f.Observe(name)
+		seen, _ := f.Observed()
+		for _, sure := range []bool{false, true} {
+			for i := range seen {
+				seen[i].Sure = sure
+			}
+			k, err := stamp.Load(path)
+			require.NoError(t, err)
+			next := k.Stamp
+			next.Seen, next.Base = append([]stamp.Observation(nil), seen...), k
+			old, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.NoError(t, stamp.Save(path, &next))
+			now, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, sure, !bytes.Equal(old, now), name)
+			require.Equal(t, appended || !sure, bytes.HasPrefix(now, old), name)
+		}
+		k, err := stamp.Load(path)
+		require.NoError(t, err)
+		require.Equal(t, seen[0].Sig, seenOf(k, name).Sig)
+	}
+}
+
 // TestAPathSeenInTwoStates proves that answers taken before and after a change make no stamp.
 func TestAPathSeenInTwoStates(t *testing.T) {
 	root, path, s := scene(t)
