@@ -9,7 +9,7 @@ import (
 
 func TestShareOfTheHeap(t *testing.T) {
 	for held, want := range map[uint64]int{
-		0: 400, 1 << 20: 400, 4 << 20: 400, 8 << 20: 150, 16 << 20: 70, 25 << 20: 40, 64 << 20: 40, 1 << 30: 40,
+		0: 400, 1 << 20: 400, 4 << 20: 400, 8 << 20: 150, 16 << 20: 50, 25 << 20: 30, 64 << 20: 25, 1 << 30: 25,
 	} {
 		require.Equal(t, want, dense.shareOf(held), held)
 	}
