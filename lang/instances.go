@@ -107,6 +107,13 @@ func (l *loader) plannedCells(d *taskDef, keys []eachKey) []lateParts {
 	return cells
 }
 
+func ofMatrix(d *taskDef) string {
+	if d.matrix == nil {
+		return ""
+	}
+	return ", each with the combinations of the matrix,"
+}
+
 // countInstances reports a campaign with too many instances before they are made.
 func (l *loader) countInstances(d *taskDef, keys []eachKey, cells []lateParts) bool {
 	total, most := 0, 0
@@ -114,7 +121,11 @@ func (l *loader) countInstances(d *taskDef, keys []eachKey, cells []lateParts) b
 		total += cells[i].count
 		most = max(most, cells[i].count)
 	}
-	if total > maxInstances {
+	switch {
+	case len(cells) > maxInstances: // they were not counted to the end
+		l.error("UF4303", d.node.header, "%d keys of for_each%s are over %d instances.", len(keys), ofMatrix(d), maxInstances)
+		return false
+	case total > maxInstances:
 		l.error("UF4303", d.node.header, "for_each %d × matrix %d × loops %d is over %d instances.",
 			len(keys), len(cells)/max(1, len(keys)), most, maxInstances)
 		return false

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,10 +49,11 @@ func (a *app) load(requireValues bool) (*loaded, error) {
 func (l *loaded) readLock() {
 	var err error
 	if l.lock, l.lockText, err = reference.Read(filepath.Join(l.campaign.Root, executor.LockFile)); err != nil {
-		l.problems = append(l.problems, lang.Diagnostic{
-			Severity: lang.Error, Code: "UF8005", Summary: fmt.Sprintf("The lock file cannot be used: %v.", err),
-			Hint: "Make it anew: delete it and run ufbuild lock",
-		})
+		d := lang.Diagnostic{Severity: lang.Error, Code: "UF8005", Summary: fmt.Sprintf("The lock file cannot be used: %v.", err)}
+		if system := syscall.Errno(0); !errors.As(err, &system) { // else it may be as good as ever
+			d.Hint = "Make it anew: delete it and run ufbuild lock"
+		}
+		l.problems = append(l.problems, d)
 	} else {
 		l.problems = append(l.problems, l.lock.Check(l.campaign.References)...)
 	}

@@ -7,6 +7,7 @@ package main
 
 import (
 	"os"
+	"syscall"
 
 	_ "github.com/ufbuild/ufbuild/cmd/ufbuild/internal/early" // answers what needs no program
 	"github.com/ufbuild/ufbuild/executor/local"
@@ -16,6 +17,7 @@ func main() {
 	if local.WatchdogMain() {
 		return
 	}
+	leaveOwnerRights()
 	os.Exit(run(&process{
 		args:    os.Args[1:],
 		environ: os.Environ(),
@@ -23,4 +25,14 @@ func main() {
 		out:     os.Stdout,
 		err:     os.Stderr,
 	}))
+}
+
+// leaveOwnerRights corrects a umask that takes rights from the owner of a file: with it this program would make directories, in the
+// store and in projects, that neither it nor a later build without that umask can look into. Tasks inherit what is left of it.
+func leaveOwnerRights() {
+	if old := syscall.Umask(0o777); old&0o700 == 0 {
+		syscall.Umask(old)
+	} else {
+		syscall.Umask(old &^ 0o700)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -163,6 +165,22 @@ func notStarted(log *effect.File, output func([]byte), exit int, why string) (en
 	return ending{exit: exit, problems: []string{why}}, nil
 }
 
+// unpassable says which text holds a NUL byte: the kernel ends what a program is given there. "" when none does.
+func unpassable(argv, env []string) string {
+	for i, s := range argv {
+		if strings.Contains(s, "\x00") {
+			return fmt.Sprintf("argument %d of the command holds a NUL byte, which no program can be given; pass such text in a file", i)
+		}
+	}
+	for _, s := range env {
+		if strings.Contains(s, "\x00") {
+			name, _, _ := strings.Cut(s, "=")
+			return fmt.Sprintf("the environment variable %s holds a NUL byte, which no program can be given; pass such text in a file", strconv.Quote(name))
+		}
+	}
+	return ""
+}
+
 // launched is what came of looking for the program of an attempt and starting it.
 type launched struct {
 	path   string
@@ -188,6 +206,10 @@ func (r *Runner) launch(p *process, inv *executor.Invocation, dir string, s *str
 	env := inv.Env
 	if env == nil {
 		env = []string{} // nil would be our own
+	}
+	if l.why = unpassable(inv.Argv, env); l.why != "" {
+		l.exit = sandbox.ExitCannotRun
+		return l
 	}
 	attr := &syscall.ProcAttr{
 		Dir:   dir,
