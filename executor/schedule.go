@@ -38,6 +38,7 @@ type scheduler struct {
 	running  int
 	resting  int
 	backlog  []question // decisions that wait for a place in toAsk
+	earlier  earlier    // of nodes that wait
 	admit    admission
 	ways     []time.Duration                 // by node; nil until something is to run
 	pauses   map[pause.Account]*accountPause // also of accounts that were paused and did no better since
@@ -61,7 +62,9 @@ type scheduler struct {
 type question struct {
 	id   graph.NodeID
 	inst *lang.Instance
-	deps *dependencies // nil: a dependency has to run first, say only what is known without it
+	deps *dependencies
+	// waits says that a dependency has to run first, or a person has to do something: only what is known without it is asked for.
+	waits bool
 }
 
 type decidedMsg struct {
@@ -259,7 +262,7 @@ func (s *scheduler) waitOthers(ctx context.Context, id graph.NodeID) bool {
 	}
 	s.set(id, Deciding)
 	s.asking++
-	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance})
+	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance, deps: s.dependenciesOf(id), waits: true})
 	return true
 }
 
