@@ -179,6 +179,11 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 				hint("Add %%{ %s } where it ends. If this is text and no template, write %%%%{ instead of %%{.", m[4])
 			continue
 		}
+		if open, word, ok := openHeredoc(d, src, where); ok {
+			p.error(code, open, "This text has no line %s that ends it.", word).
+				hint("It ends at a line that holds %s alone; a comma or a bracket behind it stands on the next line.", word)
+			continue
+		}
 		words, known := ourWords(d)
 		if !known {
 			words.summary = syntaxSentence(d, summary)
@@ -236,6 +241,30 @@ func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
 
 // setBefore finds the first place of an argument in what HCL says when it is set twice.
 var setBefore = regexp.MustCompile(`argument "([^"]+)" was already set at (.+):(\d+),(\d+)-`)
+
+// heredocOpening is the end of a line behind which a text of several lines begins.
+var heredocOpening = regexp.MustCompile(`<<-?(\w+)[ \t\r]*\n$`)
+
+// openHeredoc finds where a text of several lines begins that is never closed, and the word that would close it. HCL blames
+// the end of the file.
+func openHeredoc(d *hcl.Diagnostic, src []byte, where hcl.Range) (open hcl.Range, word string, ok bool) {
+	if d.Summary != "Unterminated template string" || d.Context == nil || d.Context.Start.Column != 1 {
+		return hcl.Range{}, "", false
+	}
+	end := d.Context.Start.Byte - where.Start.Byte
+	if end <= 0 || end > len(src) {
+		return hcl.Range{}, "", false
+	}
+	m := heredocOpening.FindSubmatchIndex(src[:end])
+	if m == nil {
+		return hcl.Range{}, "", false
+	}
+	start := hcl.Pos{Line: d.Context.Start.Line - 1, Byte: where.Start.Byte + m[0]}
+	start.Column = utf8.RuneCount(src[bytes.LastIndexByte(src[:m[0]], '\n')+1:m[0]]) + 1
+	stop := start
+	stop.Byte, stop.Column = where.Start.Byte+m[3], start.Column+m[3]-m[0]
+	return hcl.Range{Filename: where.Filename, Start: start, End: stop}, string(src[m[2]:m[3]]), true
+}
 
 // notEnded finds where a directive of a template begins that has no end.
 var notEnded = regexp.MustCompile(`^The (\w+) directive at .+:(\d+),(\d+)-\S+ is missing its corresponding (\w+) directive`)

@@ -183,7 +183,7 @@ func (l *loader) localCycle(d *localDef, path []*localDef) {
 		names = append(names, "local."+p.name)
 		p.broken = true
 	}
-	diag := l.error("UF2301", cycle[0].nameRange, "%s.", strings.Join(append(names, "local."+d.name), " -> "))
+	diag := l.error("UF2301", cycle[0].nameRange, "Locals need each other: %s.", strings.Join(append(names, "local."+d.name), " -> "))
 	diag.Detail = "These locals are defined by each other, so none of them has a value."
 	for i, p := range cycle {
 		next := cycle[(i+1)%len(cycle)]
