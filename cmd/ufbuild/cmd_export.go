@@ -96,7 +96,7 @@ func (s *session) exports(targets []string) ([]exportFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	stale, err := s.staleNodes(ids)
+	unsure, err := s.notFresh(ids)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (s *session) exports(targets []string) ([]exportFile, error) {
 			fmt.Fprintf(s.app.err, "warning: %s has no result to export\n", n.Address)
 			continue
 		}
-		if stale[id] {
-			fmt.Fprintf(s.app.err, "warning: %s is stale; this is its last good result\n", n.Address)
+		if how := unsure[id]; how != "" {
+			fmt.Fprintf(s.app.err, "warning: %s is %s; this is its last good result\n", n.Address, how)
 		}
 		files, err := s.exportsOf(n.Instance, sel.Attempt)
 		if err != nil {
@@ -146,13 +146,14 @@ func (s *session) nothingToExport(targets []string, ids []graph.NodeID) error {
 	return usageErrorf("there is nothing to export of %s\nhint: %s", strings.Join(targets, ", "), hint)
 }
 
-func (s *session) staleNodes(ids []graph.NodeID) (map[graph.NodeID]bool, error) {
-	out := map[graph.NodeID]bool{}
+// notFresh says of those among ids that export something and are not fresh how they stand.
+func (s *session) notFresh(ids []graph.NodeID) (map[graph.NodeID]string, error) {
+	out := map[graph.NodeID]string{}
 	var exporting []graph.NodeID
 	for _, id := range ids {
 		if inst := s.graph.Node(id).Instance; inst != nil && len(inst.Exports) > 0 {
 			exporting = append(exporting, id)
-			out[id] = true
+			out[id] = executor.WouldRun.String() // until the plan knows better
 		}
 	}
 	if len(exporting) == 0 {
@@ -164,8 +165,16 @@ func (s *session) staleNodes(ids []graph.NodeID) (map[graph.NodeID]bool, error) 
 		return nil, err
 	}
 	for i := range sum.Nodes {
-		if id, ok := s.graph.Find(sum.Nodes[i].Address); ok && sum.Nodes[i].State == executor.IsFresh {
+		r := sum.Nodes[i]
+		id, ok := s.graph.Find(r.Address)
+		switch {
+		case !ok || out[id] == "":
+		case r.State == executor.IsFresh:
 			delete(out, id)
+		default:
+			if out[id] = r.State.String(); stateWords(r) != "" {
+				out[id] += ", " + stateWords(r)
+			}
 		}
 	}
 	return out, nil
