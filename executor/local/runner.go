@@ -154,6 +154,9 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 	if err != nil {
 		return cache.Captured{}, err
 	}
+	if end.silent {
+		laid.KeepLog()
+	}
 	captured, err := r.take(context.WithoutCancel(ctx), inv, note, laid, end)
 	if spare = err == nil && end.clean && len(captured.Problems) == 0 && r.spareable(inv); spare {
 		r.mu.Lock()

@@ -52,6 +52,7 @@ func benchmarkSpares(b *testing.B, spares *Spares) {
 		laid, err := spares.Materialize(at, cas, specs[n%len(specs)])
 		require.NoError(b, err)
 		begin(b, at, laid, "")
+		laid.KeepLog()
 		require.NoError(b, os.WriteFile(filepath.Join(at, Dir, "o.txt"), nil, 0o644))
 		require.True(b, spares.Offer(at, laid))
 	}

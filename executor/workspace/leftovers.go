@@ -88,7 +88,7 @@ func laidIn(attempt string) *Laid {
 		l.closed = closed{}
 		return l
 	}
-	return guessLaid(filepath.Join(attempt, Log))
+	return guessLaid(attempt)
 }
 
 // clockSlack is how far the clocks that stamp files differ at most, in ns: some are finer than others. Less than that cannot be told.
@@ -98,16 +98,32 @@ const clockSlack = 1e9
 // than the log, which is made when all is laid. What was laid within the same tick of that clock counts as
 // left over, which costs a little room and loses nothing. Where the clock was set back meanwhile, as far as the log knows, everything
 // counts. Without a log nothing ran.
-func guessLaid(log string) *Laid {
-	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, log, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_MTIME, &st)
+//
+// A log that is older than its workspace is that of another attempt, which had the directory before (see Spares). Right before that was
+// given its name, when all was laid, the last name had gone from it, and the time of that tells, unless names came or went later.
+func guessLaid(attempt string) *Laid {
+	log, err := birthOf(filepath.Join(attempt, Log))
 	switch {
 	case err != nil:
 		return &Laid{before: math.MaxInt64, closed: closed{}}
-	case st.Mask&unix.STATX_BTIME == 0, min(nanos(st.Mtime), coarseNow()) < nanos(st.Btime)-clockSlack:
+	case log.Mask&unix.STATX_BTIME == 0, min(nanos(log.Mtime), coarseNow()) < nanos(log.Btime)-clockSlack:
 		return &Laid{closed: closed{}} // nobody knows: everything counts
 	}
-	return &Laid{before: nanos(st.Btime), closed: closed{}}
+	before := nanos(log.Btime)
+	ws, err := birthOf(filepath.Join(attempt, Dir))
+	if err == nil && ws.Mask&unix.STATX_BTIME != 0 && nanos(ws.Btime) > before {
+		at, err := birthOf(attempt)
+		laid := nanos(at.Mtime)
+		if err == nil && laid < nanos(at.Ctime) && laid >= nanos(ws.Btime) && laid < nanos(ws.Btime)+clockSlack && coarseNow() >= laid-clockSlack {
+			before = laid
+		}
+	}
+	return &Laid{before: before, closed: closed{}}
+}
+
+func birthOf(path string) (st unix.Statx_t, err error) {
+	err = unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_MTIME|unix.STATX_CTIME, &st)
+	return st, err
 }
 
 func nanos(t unix.StatxTimestamp) int64 { return t.Sec*1e9 + int64(t.Nsec) }

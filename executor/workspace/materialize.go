@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -32,6 +31,9 @@ type Laid struct {
 	spare  bool
 	at     int       // the directory of the attempt, open; 0 for none
 	beside stamp     // that directory, as it was when it had its log
+	log    stamp     // the log, before anybody wrote to it; zero where it is not known
+	logFD  int       // the empty log of an attempt that ended, open to be that of this one; 0 for none
+	silent bool      // nobody wrote to the log
 	dirs   []laidDir // directories of mounts, sorted
 	left   int64     // bytes that were in the workspace when it was captured
 	tmp    stamp     // the empty directory for temporary files; zero where there is none that is known
@@ -113,39 +115,6 @@ func materialize(attempt string, cas cache.CAS, spec Spec, spares *Spares) (*Lai
 	}
 	return l.laid, nil
 }
-
-// Close gives up what was laid as something to make another workspace of. It may be called again, and of nil.
-func (l *Laid) Close() {
-	if l != nil && l.at > 0 {
-		unix.Close(l.at)
-		l.at = 0
-	}
-}
-
-// OpenLog makes the log of an attempt, of which laid is what lies in its workspace; nil where that is nobody's. What is written goes to
-// its end.
-func OpenLog(attempt string, laid *Laid) (*effect.File, error) {
-	const flags, mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND, 0o600
-	path := attempt + "/" + Log
-	if laid == nil || laid.at == 0 {
-		return effect.OpenFile(path, flags, mode)
-	}
-	fd, err := effect.Openat(laid.at, Log, flags|unix.O_CLOEXEC, mode)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	laid.beside, _ = stampOf(laid.at) // if it cannot be looked at, what is in it will be listed
-	return effect.Wrap(os.NewFile(uintptr(fd), path)), nil
-}
-
-// isAt reports whether the open directory of the attempt is still in its place.
-func (l *Laid) isAt(attempt string) bool {
-	now, err := stampAt(unix.AT_FDCWD, attempt)
-	return err == nil && now.ino == l.beside.ino
-}
-
-// HasTmp reports whether the attempt has its empty directory for temporary files already.
-func (l *Laid) HasTmp() bool { return l != nil && l.tmp != stamp{} }
 
 // Lay lays spec into a directory that holds nothing, with the promises of Materialize.
 func Lay(dir string, cas cache.CAS, spec Spec) (*Laid, error) {

@@ -75,6 +75,9 @@ func (r *refit) clear(at, work int, name string) error {
 	}
 	r.exact = r.spares.exactly(at)
 	if r.exact && stampFrom(&st) == r.from.beside && r.untouchedTmp(at) {
+		if r.takeLog(at) {
+			return nil
+		}
 		return effect.Unlinkat(at, Log, 0)
 	}
 	if _, err := unix.Seek(at, 0, unix.SEEK_SET); err != nil { // it may have been read before

@@ -159,12 +159,20 @@ func (s *Spares) remake(sp spare, attempt string, l *layer) (*Laid, error) {
 	defer release()
 	r := &refit{layer: l, from: sp.laid, attempt: sp.attempt}
 	r.spares, r.refit = s, r
-	if err := r.lay(work, old); err != nil {
-		return nil, err
+	err = r.lay(work, old)
+	if err == nil {
+		if r.laid.logFD > 0 {
+			_, _ = stampOf(sp.laid.at) // so that the new name has another time than what went before: see guessLaid
+		}
+		err = effect.Renameat(work, old, work, name)
 	}
-	if err := effect.Renameat(work, old, work, name); err != nil {
+	if err != nil {
+		r.laid.Close()
 		return nil, err
 	}
 	r.laid.at, sp.laid.at = sp.laid.at, 0
+	if r.laid.logFD > 0 {
+		r.laid.beside, _ = stampOf(r.laid.at)
+	}
 	return r.laid, nil
 }

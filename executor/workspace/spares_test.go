@@ -336,6 +336,103 @@ func TestSparesStayInTheirPlace(t *testing.T) {
 	}
 }
 
+// TestSparesUseAnEmptyLogAgain wants the log of an attempt that printed nothing to be the next one's, unless somebody touched it or has it
+// open.
+func TestSparesUseAnEmptyLogAgain(t *testing.T) {
+	root, cas := t.TempDir(), mem.New("")
+	spec := Spec{Root: root, Sources: []source.File{src(t, root, "src/a", "aa", 0o644)}}
+	var held []*os.File
+	for name, tc := range map[string]struct {
+		do   func(log string) error
+		kept bool
+	}{
+		"nothing": {func(string) error { return nil }, true},
+		"it was read": {func(log string) error {
+			_, err := os.ReadFile(log)
+			return err
+		}, true},
+		"it was written and cut": {func(log string) error {
+			return errors.Join(os.WriteFile(log, []byte("x"), 0), os.Truncate(log, 0))
+		}, false},
+		"its mode": {func(log string) error { return errors.Join(os.Chmod(log, 0o644), os.Chmod(log, 0o600)) }, false},
+		"it is open": {func(log string) error {
+			f, err := os.Open(log)
+			held = append(held, f)
+			return err
+		}, false},
+		"another":        {func(log string) error { return errors.Join(os.Remove(log), os.WriteFile(log, nil, 0o600)) }, false},
+		"another name":   {func(log string) error { return os.Link(log, filepath.Join(root, "hard")) }, false},
+		"a link":         {func(log string) error { return errors.Join(os.Remove(log), os.Symlink("ws/made", log)) }, false},
+		"gone":           {os.Remove, false},
+		"there and back": {func(log string) error { return errors.Join(os.Rename(log, log+"2"), os.Rename(log+"2", log)) }, false},
+	} {
+		var spares Spares
+		dir := t.TempDir()
+		at := func(n int) string { return filepath.Join(dir, itoa(n)) }
+		var inode uint64
+		for n := range 4 {
+			laid, err := spares.Materialize(at(n), cas, spec)
+			require.NoError(t, err)
+			if !spares.exact && n > 0 {
+				t.Skip("the log is always made anew where stamps tell less")
+			}
+			begin(t, at(n), laid, "")
+			s, err := stampAt(unix.AT_FDCWD, at(n)+"/"+Log)
+			require.NoError(t, err)
+			require.Equal(t, stamp{size: 0, mode: unix.S_IFREG | 0o600}, stamp{size: s.size, mode: s.mode})
+			if n == 3 {
+				require.Equal(t, tc.kept, s.ino == inode, name)
+			} else if n > 1 {
+				require.Equal(t, inode, s.ino)
+			}
+			inode = s.ino
+			write(t, filepath.Join(at(n), Dir, "made"), "m")
+			laid.KeepLog()
+			if n == 2 {
+				require.NoError(t, tc.do(at(n)+"/"+Log))
+			}
+			require.True(t, spares.Offer(at(n), laid))
+		}
+		spares.Close()
+	}
+	for _, f := range held {
+		require.NoError(t, f.Close())
+	}
+}
+
+// TestGuessesWithALogThatIsUsedAgain wants who finds the directory of a dead attempt to know what was laid there although its log is
+// older, and to take all for left when names came or went since.
+func TestGuessesWithALogThatIsUsedAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		do    func(at string) error
+		knows bool
+	}{
+		"the program made a file": {func(at string) error { return os.WriteFile(at+"/ws/made", nil, 0o644) }, true},
+		"it printed":              {func(at string) error { return os.WriteFile(at+"/log", []byte("x"), 0) }, true},
+		"it made a file beside":   {func(at string) error { return os.WriteFile(at+"/x", nil, 0o644) }, false},
+	} {
+		work := t.TempDir()
+		old, at := filepath.Join(work, "old"), filepath.Join(work, "now")
+		write(t, filepath.Join(old, Log), "")
+		tick()
+		write(t, filepath.Join(old, Dir, "laid"), "")
+		tick()
+		require.NoError(t, os.Mkdir(filepath.Join(old, worn), 0o700))
+		require.NoError(t, os.Remove(filepath.Join(old, worn)))
+		tick()
+		require.NoError(t, os.Rename(old, at))
+		tick()
+		require.NoError(t, tc.do(at))
+		laid, err := stampAt(unix.AT_FDCWD, at+"/ws/laid")
+		require.NoError(t, err)
+		l := guessLaid(at)
+		require.Equal(t, tc.knows, laid.ctime < l.before, name)
+		if made, err := stampAt(unix.AT_FDCWD, at+"/ws/made"); err == nil {
+			require.GreaterOrEqual(t, made.ctime, l.before, name)
+		}
+	}
+}
+
 // TestSparesCloseWhatTheyOpen wants no descriptor of an attempt that became another one's, or was given up, to stay open.
 func TestSparesCloseWhatTheyOpen(t *testing.T) {
 	open := func() int {

@@ -1,0 +1,75 @@
+package workspace
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
+)
+
+// Close gives up what was laid as something to make another workspace of. It may be called again, and of nil.
+func (l *Laid) Close() {
+	if l == nil {
+		return
+	}
+	for _, fd := range []*int{&l.at, &l.logFD} {
+		if *fd > 0 {
+			unix.Close(*fd)
+			*fd = 0
+		}
+	}
+}
+
+const logFlags, logMode = unix.O_WRONLY | unix.O_APPEND | unix.O_CLOEXEC, 0o600
+
+// OpenLog makes the log of an attempt, of which laid is what lies in its workspace; nil where that is nobody's. What is written goes to
+// its end.
+func OpenLog(attempt string, laid *Laid) (*effect.File, error) {
+	path := attempt + "/" + Log
+	if laid == nil || laid.at == 0 {
+		return effect.OpenFile(path, logFlags|unix.O_CREAT, logMode)
+	}
+	fd := laid.logFD
+	if laid.logFD = 0; fd == 0 {
+		var err error
+		if fd, err = effect.Openat(laid.at, Log, logFlags|unix.O_CREAT, logMode); err != nil {
+			return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		}
+		// What cannot be looked at now is as nothing that it is compared with.
+		laid.log, _ = stampOf(fd)
+		laid.beside, _ = stampOf(laid.at)
+	}
+	return effect.Wrap(os.NewFile(uintptr(fd), path)), nil
+}
+
+// KeepLog says that nobody wrote to the log, whose file is closed: it can be that of the attempt which the directory becomes.
+func (l *Laid) KeepLog() { l.silent = true }
+
+// takeLog opens the log of the attempt that ended as that of the new one, when it is as it was made, and nobody else has it open.
+// It is known to be in its place. It returns false when there has to be another one.
+func (r *refit) takeLog(at int) bool {
+	if !r.from.silent {
+		return false
+	}
+	fd, err := openBeneath(at, Log, logFlags|openFlags|unix.O_NOFOLLOW, 0, unix.RESOLVE_NO_SYMLINKS)
+	if err != nil {
+		return false
+	}
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Nlink != 1 || st.Size != 0 || stampFrom(&st) != r.from.log || !alone(fd) {
+		unix.Close(fd)
+		return false
+	}
+	r.laid.log, r.laid.logFD = r.from.log, fd
+	return true
+}
+
+// isAt reports whether the open directory of the attempt is still in its place.
+func (l *Laid) isAt(attempt string) bool {
+	now, err := stampAt(unix.AT_FDCWD, attempt)
+	return err == nil && now.ino == l.beside.ino
+}
+
+// HasTmp reports whether the attempt has its empty directory for temporary files already.
+func (l *Laid) HasTmp() bool { return l != nil && l.tmp != stamp{} }
