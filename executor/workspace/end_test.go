@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/executor/source"
 )
@@ -144,6 +145,29 @@ func TestCaptureGoesByTheEnd(t *testing.T) {
 		require.Len(t, tree.Entries, want)
 		require.Empty(t, c.Problems)
 		require.Equal(t, digest.Of([]byte("y")), tree.Entries[2].Digest, tree.Entries[2].Path)
+	}
+}
+
+// TestEndSyncs wants a note synced when it is to hold after the machine stops, with all that it speaks of before it, and else not: it may
+// take as long as to sync everything that the task wrote.
+func TestEndSyncs(t *testing.T) {
+	dir, note, _ := ended(t, mem.New(t.TempDir()))
+	for _, durable := range []bool{false, true} {
+		var synced []string
+		effect.Intercept(func(e effect.Effect) *effect.Fault {
+			if e.Op == effect.OpSync {
+				synced = append(synced, filepath.Base(e.Path))
+			}
+			return nil
+		})
+		err := note.Write(End{}, durable)
+		effect.Intercept(nil)
+		require.NoError(t, err)
+		if durable {
+			require.Equal(t, []string{filepath.Base(dir), endFile}, synced)
+		} else {
+			require.Empty(t, synced)
+		}
 	}
 }
 
