@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,9 +122,12 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, laid *worksp
 		}
 		return end, err
 	}
-	if l.exit != 0 || l.err != nil {
+	if l.exit != 0 || l.err != nil || l.refused != nil {
 		r.setRunning(p, false)
 		stream.finish()
+		if l.refused != nil {
+			return ending{}, idle(l.refused)
+		}
 		if l.err == nil {
 			end, err := notStarted(log, output, l.exit, l.why)
 			end.stoppedBy = p.ending(0).stoppedBy
@@ -183,12 +187,13 @@ func unpassable(argv, env []string) string {
 
 // launched is what came of looking for the program of an attempt and starting it.
 type launched struct {
-	path   string
-	exit   int    // of an attempt whose program was not found; else 0
-	why    string // it was not
-	err    error  // why it did not start
-	begin  time.Time
-	limits *sandbox.Limits
+	path    string
+	exit    int    // of an attempt whose program was not found; else 0
+	why     string // it was not
+	err     error  // why it did not start
+	refused error  // why nothing may
+	begin   time.Time
+	limits  *sandbox.Limits
 }
 
 // launch finds the program, starts it and makes it known. It closes what the program gets of s, and stdin. Each step may wait for a file
@@ -198,11 +203,17 @@ func (r *Runner) launch(p *process, inv *executor.Invocation, dir string, s *str
 		s.started()
 		_ = r.closeStdin(stdin) // a file in memory
 	}()
-	if l.path, l.exit, l.why = lookPath(program(inv.Argv), dir, inv.Env); l.exit != 0 || !p.found(l.path) {
+	if l.refused = checkListed(inv); l.refused != nil {
+		return l
+	}
+	if l.path, l.exit, l.why = lookPath(program(inv.Argv), dir, inv.Env); l.exit != 0 {
+		return l
+	}
+	if l.limits = limitsOf(inv, l.path, dir); !p.found(l.path) { // what may be read is looked up too: all of PATH
 		return l
 	}
 	inv.Enter(event.Run)
-	l.begin, l.limits = time.Now(), limitsOf(inv, l.path, dir)
+	l.begin = time.Now()
 	env := inv.Env
 	if env == nil {
 		env = []string{} // nil would be our own
@@ -234,6 +245,9 @@ func (p *process) givenUp(log *effect.File, output func([]byte), inv *executor.I
 	why := fmt.Sprintf("program %s does not start: its file system does not answer", p.path)
 	if p.path == "" {
 		why = fmt.Sprintf("program %q is not found yet: a directory on PATH does not answer (%s)", program(inv.Argv), getenv(inv.Env, "PATH"))
+		if listed := slices.Concat(inv.Writable, inv.Readable); isLimited(inv) && len(listed) > 0 {
+			why += ", or one that the campaign lists (" + strings.Join(listed, ", ") + ")"
+		}
 	}
 	end, err := notStarted(log, output, -1, why)
 	end.stoppedBy = p.ending(0).stoppedBy

@@ -1,10 +1,17 @@
 package local
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/executor/sandbox"
+)
+
+// Both are those of the standard library; a test lets them not answer.
+var (
+	evalSymlinks = filepath.EvalSymlinks
+	stat         = os.Stat
 )
 
 // programs returns the directories in which a program, at its own path and behind the links that lead to it, and those
@@ -13,7 +20,7 @@ import (
 func programs(program, searchPath string, keep []string) []string {
 	var out []string
 	add := func(dir string) bool {
-		real, err := filepath.EvalSymlinks(dir)
+		real, err := evalSymlinks(dir)
 		if err != nil || !filepath.IsAbs(dir) {
 			return false
 		}
@@ -28,7 +35,7 @@ func programs(program, searchPath string, keep []string) []string {
 	for _, dir := range filepath.SplitList(searchPath) {
 		add(dir)
 	}
-	real, err := filepath.EvalSymlinks(program)
+	real, err := evalSymlinks(program)
 	if err != nil || !filepath.IsAbs(program) {
 		return out
 	}

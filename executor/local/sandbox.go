@@ -28,6 +28,14 @@ func (r *Runner) checkSandbox(inv *executor.Invocation) error {
 	if err != nil {
 		return fmt.Errorf("%w\nhint: %s", err, sandboxHint(inv))
 	}
+	return nil
+}
+
+// checkListed says which path that the campaign lists cannot be opened to the task. It may wait for a file system that does not answer.
+func checkListed(inv *executor.Invocation) error {
+	if !isLimited(inv) {
+		return nil
+	}
 	if err := checkPlaces(inv, "workspace.writable", inv.Writable); err != nil {
 		return err
 	}
@@ -40,7 +48,7 @@ func checkPlaces(inv *executor.Invocation, attribute string, listed []string) er
 		if !filepath.IsAbs(p) { // below a home that is nowhere; what it meant here would be something else
 			return fmt.Errorf("make sandbox: %s: the task has no HOME that is an absolute path\nhint: set HOME in env, or write the whole path in %s", listed[i], attribute)
 		}
-		if _, err := os.Stat(p); err != nil {
+		if _, err := stat(p); err != nil {
 			return fmt.Errorf("make sandbox: %w\nhint: paths of %s must exist before the task starts", err, attribute)
 		}
 	}

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -17,8 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/cache/mem"
 	"github.com/ufbuild/ufbuild/cache/raw"
 	"github.com/ufbuild/ufbuild/executor"
+	"github.com/ufbuild/ufbuild/executor/sandbox"
 )
 
 // TestAHungStartHoldsUpNobody: a program on a file system that does not answer has a thread for itself after a second.
@@ -147,6 +150,55 @@ func givesUpStart(t *testing.T, with executor.Invocation, timeout time.Duration,
 	}, time.Minute, time.Millisecond)
 	require.NoFileExists(t, filepath.Join(inv.Dir, "ws/ran"))
 	return true
+}
+
+// TestHungPlacesAreGivenUp: neither does a directory that a task in a sandbox may read, whether it lies on PATH behind the program's own or the
+// campaign lists it.
+func TestHungPlacesAreGivenUp(t *testing.T) {
+	needs(t, sandbox.Strict, false)
+	hung, hang, done := t.TempDir(), make(chan struct{}), make(chan struct{}, 2)
+	wait := func(at string) {
+		if at == hung {
+			<-hang
+			done <- struct{}{}
+		}
+	}
+	evalSymlinks = func(at string) (string, error) { wait(at); return filepath.EvalSymlinks(at) }
+	stat = func(at string) (os.FileInfo, error) { wait(at); return os.Stat(at) }
+	t.Cleanup(func() {
+		close(hang)
+		for range 2 { // each attempt waits once
+			<-done
+		}
+	})
+	for name, change := range map[string]func(*executor.Invocation) (said string){
+		"on PATH": func(inv *executor.Invocation) string {
+			inv.Env = []string{"PATH=/bin:" + hung}
+			return "a directory on PATH does not answer (/bin:" + hung + ")"
+		},
+		"listed": func(inv *executor.Invocation) string {
+			inv.Readable = []string{hung}
+			return "or one that the campaign lists (" + hung + ")"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := mem.New(t.TempDir())
+			r := New(store, Options{Watchdog: true})
+			inv := invocation(t, "echo ran > ran")
+			inv.Sandbox = string(sandbox.Strict)
+			said := change(inv)
+			inv.Timeout, inv.Grace = time.Millisecond, time.Millisecond
+			got, err := r.Run(context.Background(), inv, nil)
+			require.NoError(t, err)
+			require.Equal(t, -1, got.Exit)
+			require.Equal(t, stoppedTimeout, got.StoppedBy)
+			require.Len(t, got.Problems, 1)
+			require.Contains(t, got.Problems[0], `program "sh" is not found yet: `)
+			require.Contains(t, got.Problems[0], said)
+			require.Empty(t, r.running)
+			require.NoError(t, r.Close())
+		})
+	}
 }
 
 // TestHungPathIsGivenUp: a directory on PATH that does not answer holds an attempt up until its time is over, or all are killed, and no
