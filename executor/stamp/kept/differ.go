@@ -73,10 +73,7 @@ func (k *Kept) Edited(root string, rows []int, read Read) []int {
 	}
 	defer raw.Close(fd)
 	l := looker{kept: k, read: read, root: fd, held: -1}
-	rows = slices.DeleteFunc(rows, func(row int) bool {
-		_, holds := l.look(row, row+1)
-		return holds
-	})
+	rows = slices.DeleteFunc(rows, func(row int) bool { return l.look(row, row+1) })
 	k.renewed = append(k.renewed, l.renewed...)
 	return rows
 }

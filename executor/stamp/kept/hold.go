@@ -71,7 +71,8 @@ type looker struct {
 	next    *atomic.Int64 // the first row that no thread has taken
 	stop    *atomic.Bool  // set when a row differs: what another thread finds does not matter any more
 
-	lost []byte // a directory that was not there, from which it is known of everything below it
+	now  Signature // of a row that does not hold
+	lost []byte    // a directory that was not there, from which it is known of everything below it
 
 	// found is told of what differs, and how it looks now, from any thread, and says whether to go on; nil: no
 	found func(row int, now Signature) bool
@@ -97,25 +98,31 @@ func (l *looker) pieces(in []Span) {
 
 func (l *looker) rows(from, to int) {
 	for i := from; i < to && !l.stop.Load(); i++ {
-		if now, ok := l.look(i, to); !ok && (l.found == nil || !l.found(i, now)) {
+		if !l.look(i, to) && (l.found == nil || !l.found(i, l.now)) {
 			l.stop.Store(true)
 		}
 	}
 }
 
-// look reports whether one row holds, and how it looks now.
-func (l *looker) look(i, to int) (now Signature, holds bool) {
+// look reports whether one row holds. How one looks now that does not is left in l.now.
+func (l *looker) look(i, to int) bool {
 	r := l.kept.row(i)
 	dir, name := l.place(i, to)
-	switch {
-	case name == nil:
-		return now, r.is(&now)
-	case l.read == nil && Alone:
-		now = Signature(raw.LookAlone(dir, name, r.follow()))
-		return now, r.is(&now)
+	if name == nil {
+		l.now = Signature{}
+		return r.is(&l.now)
 	}
-	now = Signature(raw.Look(dir, name, r.follow()))
-	return now, r.is(&now) || l.read != nil && l.again(i, now)
+	var now Signature
+	if l.read == nil && Alone {
+		now = Signature(raw.LookAlone(dir, name, r.follow()))
+	} else {
+		now = Signature(raw.Look(dir, name, r.follow()))
+	}
+	if r.is(&now) {
+		return true
+	}
+	l.now = now
+	return l.read != nil && l.again(i, now)
 }
 
 // again reports whether a row holds whose file looks otherwise now.
