@@ -65,6 +65,31 @@ func TestBrowserEveryView(t *testing.T) {
 	page.clean()
 }
 
+// TestBrowserPaintsWithTheSize looks at canvases behind each change of their size, in the frame in which it is seen.
+func TestBrowserPaintsWithTheSize(t *testing.T) {
+	p := newProject(t)
+	p.ufbuild("build", "find")
+	p.ufbuild("report")
+	page := open(t, "file://"+filepath.Join(p.dir, ".ufbuild", "report.html"))
+	page.theme("light")
+	for width, view := range map[int64]string{1000: "graph", 1001: "timeline"} {
+		page.run(chromedp.EmulateViewport(900, 700))
+		page.do(fmt.Sprintf(`
+			document.querySelector("#tab-%s").click();
+			const c = document.querySelector("#%s");
+			window.seen = [];
+			new ResizeObserver(() => {
+				if (c.clientWidth) window.seen.push(c.clientWidth + " " + c.getContext("2d").getImageData(0, 0, 1, 1).data.slice(0, 3).join());
+			}).observe(c.parentElement);
+		`, view, view))
+		page.wait("window.seen.length > 0")
+		page.run(chromedp.EmulateViewport(width, 700))
+		page.wait(fmt.Sprintf("window.seen.some((s) => s.startsWith('%d '))", width))
+		require.NotContains(t, page.eval("window.seen.join('; ')"), " 0,0,0", view)
+	}
+	page.clean()
+}
+
 // boxHeight is how high a box of the graph is on the screen: over how many pixels, one below the other, the pointer
 // says that there is something to choose.
 const boxHeight = `(() => {

@@ -85,8 +85,9 @@ function setTheme(t) {
   app.redraw();
 }
 
-// canvasOf keeps a canvas as large as its stage, in device pixels.
-function canvasOf(stage, props, draw) {
+// canvasOf keeps a canvas as large as its stage, in device pixels. A canvas of a new size is black, so it is painted at
+// once: the next frame would be too late.
+function canvasOf(stage, props, paint) {
   const canvas = el("canvas", { tabindex: "0", "data-keep": "canvas", ...props });
   const ctx = canvas.getContext("2d", { alpha: false });
   stage.append(canvas);
@@ -95,7 +96,7 @@ function canvasOf(stage, props, draw) {
     size.w = stage.clientWidth; size.h = stage.clientHeight; size.dpr = Math.min(devicePixelRatio || 1, 2);
     canvas.width = Math.max(1, size.w * size.dpr); canvas.height = Math.max(1, size.h * size.dpr);
     canvas.style.width = size.w + "px"; canvas.style.height = size.h + "px";
-    draw();
+    paint();
   };
   new ResizeObserver(fit).observe(stage);
   return { canvas, ctx, size };

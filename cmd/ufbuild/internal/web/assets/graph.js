@@ -18,7 +18,7 @@ const graphView = {
     this.tip = el("div", { class: "tip", hidden: true });
     this.shot = null;
     this.draw = later(() => this.paint());
-    Object.assign(this, canvasOf(stage, { role: "img", "aria-label": `Graph of ${count(d.nodes.length, "task")}. The Tasks view lists the same. Arrow keys move, plus and minus zoom, 0 shows all.`, id: "graph" }, () => { if (!this.moved) this.fit(); this.draw(); }));
+    Object.assign(this, canvasOf(stage, { role: "img", "aria-label": `Graph of ${count(d.nodes.length, "task")}. The Tasks view lists the same. Arrow keys move, plus and minus zoom, 0 shows all.`, id: "graph" }, () => { if (!this.moved) this.fit(); this.paint(); }));
     const by = (name, words) => button(words, () => { this.by = name; this.fit(); app.render(); }, { "aria-pressed": String(this.by === name), "data-keep": "by" + name });
     stage.append(this.tip, this.legend(), el("div", { class: "corner", role: "group", "aria-label": "Graph" },
       d.drawings.tasks.boxes.length !== d.drawings.nodes.boxes.length && [by("tasks", "Tasks"), by("nodes", "Instances")],

@@ -18,7 +18,7 @@ const timelineView = {
     const stage = el("div", { class: "stage" });
     this.tip = el("div", { class: "tip", hidden: true });
     this.draw = later(() => this.paint());
-    Object.assign(this, canvasOf(stage, { role: "img", id: "timeline", "aria-label": this.label() }, () => this.draw()));
+    Object.assign(this, canvasOf(stage, { role: "img", id: "timeline", "aria-label": this.label() }, () => this.paint()));
     stage.append(this.tip, el("div", { class: "corner", role: "group", "aria-label": "Timeline" },
       button("−", () => this.zoom(1 / 1.5), { "aria-label": "Zoom out" }), button("+", () => this.zoom(1.5), { "aria-label": "Zoom in" }), button("Fit", () => { this.range = null; this.top = 0; this.draw(); })));
     view.append(stage);
