@@ -52,7 +52,7 @@ func (r *refit) takeLog(at int) bool {
 	if !r.from.silent {
 		return false
 	}
-	fd, err := openBeneath(at, Log, logFlags|openFlags|unix.O_NOFOLLOW, 0, unix.RESOLVE_NO_SYMLINKS)
+	fd, err := openBeneath(at, Log, logFlags, 0, unix.RESOLVE_NO_SYMLINKS) // with the flags that a new one has: the program sees them
 	if err != nil {
 		return false
 	}

@@ -56,6 +56,9 @@ func dump(t *testing.T, dir string) map[string]string {
 func begin(t testing.TB, attempt string, laid *Laid, words string) {
 	log, err := OpenLog(attempt, laid)
 	require.NoError(t, err)
+	flags, err := unix.FcntlInt(log.Fd(), unix.F_GETFL, 0)
+	require.NoError(t, err)
+	require.Equal(t, unix.O_WRONLY|unix.O_APPEND, flags&^0o100000, "a program that writes to it sees nothing else")
 	_, err = log.WriteString(words)
 	require.NoError(t, errors.Join(err, log.Close()))
 	if !laid.HasTmp() {
