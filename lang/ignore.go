@@ -11,7 +11,7 @@ const ignoreMark = "ufbuild:ignore"
 
 // ignoreComment silences one code on its own line and the next.
 type ignoreComment struct {
-	code  string
+	code  string // "" when the comment names none
 	place Range
 	used  bool
 }
@@ -39,15 +39,18 @@ func ignoresIn(file, line string, number, offset int) []*ignoreComment {
 		return nil
 	}
 	var found []*ignoreComment
+	pos := func(i int) Pos { return posOf(number, 1+len([]rune(line[:i])), offset+i) }
 	rest := at + len(ignoreMark)
-	for _, code := range strings.FieldsFunc(line[rest:], func(r rune) bool { return strings.ContainsRune(" ,\t\r\n", r) }) {
+	for _, code := range strings.FieldsFunc(line[rest:], func(r rune) bool { return strings.ContainsRune(" ,;:.\t\r\n", r) }) {
 		if !strings.HasPrefix(code, "UF") {
 			break
 		}
 		start := strings.Index(line[rest:], code) + rest
-		pos := func(i int) Pos { return posOf(number, 1+len([]rune(line[:i])), offset+i) }
 		found = append(found, &ignoreComment{code: code, place: Range{file, pos(start), pos(start + len(code))}})
 		rest = start + len(code)
+	}
+	if len(found) == 0 {
+		found = append(found, &ignoreComment{place: Range{file, pos(at), pos(at + len(ignoreMark))}})
 	}
 	return found
 }
@@ -96,7 +99,11 @@ func (l *loader) applyIgnores(ds Diagnostics) Diagnostics {
 	}
 	ds = silence(ds, comments)
 	for _, x := range comments {
-		if _, known := Explain(x.code); !known {
+		if _, known := Explain(x.code); x.code == "" {
+			n := x.useless("This comment names no code, so it silences nothing.")
+			n.Hint = "Name the code of the warning, as in # " + ignoreMark + " UF2302."
+			ds = append(ds, n)
+		} else if !known {
 			ds = append(ds, x.useless(x.code+" does not exist."))
 		}
 	}
