@@ -200,7 +200,18 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 
 // syntaxAdvice adds what to do to a syntax error, and the place where the template began that ends wrong.
 func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, where hcl.Range, prompt bool) {
-	switch open, ok := openingBefore(src, where.Start, subjectOf(d, where)); {
+	bad := subjectOf(d, where)
+	if open, ok := markBefore(src, where.Start, bad, "${#"); ok {
+		place := at(open)
+		n.Subject, n.Summary, n.Detail = &place, "What follows # is a comment, so this template has no end.", ""
+		n.Hint = "If this is text and no template, such as a length in a shell, write $${# instead of ${#."
+		return
+	}
+	if open, ok := markBefore(src, where.Start, bad, "${{"); ok && open.Start.Line == bad.Start.Line {
+		n.Hint = "If this is text and no template, such as an expression of a workflow, write $${{ instead of ${{."
+		return
+	}
+	switch open, ok := openingBefore(src, where.Start, bad); {
 	case d.Summary == "Invalid multi-line string": // HCL speaks of templates there; a quote is missing
 	case escapeHint(d) != "":
 		n.Hint = escapeHint(d)
@@ -218,6 +229,16 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 	}
 }
 
+// markBefore is the last of a mark before a problem that is no escape.
+func markBefore(src []byte, start hcl.Pos, at hcl.Range, mark string) (hcl.Range, bool) {
+	end := min(at.Start.Byte-start.Byte, len(src))
+	i := bytes.LastIndex(src[:max(end, 0)], []byte(mark))
+	if i < 0 || i > 0 && src[i-1] == '$' {
+		return hcl.Range{}, false
+	}
+	return rangeAt(src, start, at.Filename, i, len("${")), true
+}
+
 // openingBefore is the last ${ before a problem that is no escape and was not closed.
 func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
 	end := min(at.Start.Byte-start.Byte, len(src))
@@ -228,6 +249,11 @@ func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
 	if i < 0 || i > 0 && src[i-1] == '$' || bytes.IndexByte(src[i:end], '}') >= 0 {
 		return hcl.Range{}, false
 	}
+	return rangeAt(src, start, at.Filename, i, len("${")), true
+}
+
+// rangeAt is the range of n letters of a text that begins at start.
+func rangeAt(src []byte, start hcl.Pos, file string, i, n int) hcl.Range {
 	lineStart := bytes.LastIndexByte(src[:i], '\n') + 1
 	pos := hcl.Pos{Line: start.Line + bytes.Count(src[:i], []byte("\n")), Byte: start.Byte + i}
 	pos.Column = utf8.RuneCount(src[lineStart:i]) + 1
@@ -235,8 +261,8 @@ func openingBefore(src []byte, start hcl.Pos, at hcl.Range) (hcl.Range, bool) {
 		pos.Column += start.Column - 1
 	}
 	stop := pos
-	stop.Byte, stop.Column = pos.Byte+len("${"), pos.Column+len("${")
-	return hcl.Range{Filename: at.Filename, Start: pos, End: stop}, true
+	stop.Byte, stop.Column = pos.Byte+n, pos.Column+n
+	return hcl.Range{Filename: file, Start: pos, End: stop}
 }
 
 // setBefore finds the first place of an argument in what HCL says when it is set twice.

@@ -136,21 +136,29 @@ var broken = []string{"UF1000", "UF1001", "UF1002", "UF1003", "UF1004", "UF1006"
 // file that parses at all has the shape it shows.
 var shapes = []string{"UF1101", "UF1102", "UF1106", "UF1107"}
 
+// halves are the codes about a value that looks odd when only the beginning of it was understood.
+var halves = []string{"UF1203", "UF2104", "UF5103", "UF7101"}
+
 // withoutFollowOns drops what may only follow from a file that cannot be parsed: what seems to be absent
-// anywhere, and what is odd about the structure of that file.
+// anywhere, what is odd about the structure of that file, and about a value that ends in a mistake.
 func (l *loader) withoutFollowOns(ds Diagnostics) Diagnostics {
-	unparsed := map[string]bool{}
+	unparsed := map[string][]Pos{}
 	for _, d := range ds {
 		if d.Subject != nil && slices.Contains(broken, d.Code) {
-			unparsed[d.Subject.File] = true
+			unparsed[d.Subject.File] = append(unparsed[d.Subject.File], d.Subject.Start)
 		}
 	}
 	if len(unparsed) == 0 {
 		return ds
 	}
 	return slices.DeleteFunc(ds, func(d Diagnostic) bool {
-		odd := slices.Contains(shapes, d.Code) && d.Subject != nil && unparsed[d.Subject.File] && !strings.HasSuffix(d.Subject.File, ".json")
-		return odd || slices.Contains(absent, d.Code)
+		if d.Subject == nil {
+			return slices.Contains(absent, d.Code)
+		}
+		places, r := unparsed[d.Subject.File], d.Subject
+		odd := slices.Contains(shapes, d.Code) && len(places) > 0 && !strings.HasSuffix(r.File, ".json")
+		half := slices.Contains(halves, d.Code) && slices.ContainsFunc(places, func(p Pos) bool { return r.Start.Byte <= p.Byte && p.Byte <= r.End.Byte })
+		return odd || half || slices.Contains(absent, d.Code)
 	})
 }
 
