@@ -13,7 +13,11 @@ func (l *loader) checkExpand(d *taskDef, roots *rootTypes) *typ {
 	}
 	roots.set("item", item)
 	t := l.checkTypes(key.expression, &checker{roots: roots})
-	if !key.broken && (!key.usesRoot("item") || !t.textual() || t.shape == boolShape) {
+	switch {
+	case key.broken:
+	case !key.usesRoot("item"):
+		l.error("UF4103", key.place, "key must use item.* and give text, but this is the same for every element.")
+	case !t.textual() || t.shape == boolShape:
 		l.error("UF4103", key.place, "key must use item.* and give text, but this is %s.", t)
 	}
 	return item

@@ -62,3 +62,11 @@ func TestFixForPaths(t *testing.T) {
 	}
 	require.Fail(t, "no UF4003")
 }
+
+func TestTheExpandBlockThatIsMeant(t *testing.T) {
+	c := readCase(t, "testdata/invalid/expand-instead.txtar")
+	_, ds := Load(Options{Dir: writeTree(t, c.files)})
+	for _, d := range ds[:2] {
+		require.Equal(t, "Use an expand block:\n  expand {\n    items = local.plan\n    key   = item.name\n  }", d.Hint)
+	}
+}

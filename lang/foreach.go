@@ -45,13 +45,41 @@ func (l *loader) eachKeys(d *taskDef) []eachKey {
 
 // lateForEach explains for_each over run-time values and shows the block to use.
 func (l *loader) lateForEach(d *taskDef, src lateUse) {
-	text := "…"
+	items, key := "…", "item.id"
 	if b, ok := l.ev.src.source(d.forEach.place.Filename); ok {
-		text = string(d.forEach.place.SliceBytes(b))
+		items, key = expandInstead(b, d.forEach.syntax)
 	}
 	l.error("UF4001", src.place, "for_each must be known before the run starts, but this value comes from %s, which has not run yet.", src.label()).
 		because("The shape of a campaign is known from its files; what tasks write can shape it only in an expand block.").
-		hint("Use an expand block:\n  expand {\n    items = %s\n    key   = item.id\n  }", text)
+		hint("Use an expand block:\n  expand {\n    items = %s\n    key   = %s\n  }", items, key)
+}
+
+// expandInstead finds the list behind a for_each, and what its keys are, in the text of a file.
+func expandInstead(b []byte, e hclsyntax.Expression) (items, key string) {
+	if c, ok := e.(*hclsyntax.FunctionCallExpr); ok && c.Name == "toset" && len(c.Args) == 1 {
+		e = c.Args[0]
+	}
+	text := func(r hcl.Range) string {
+		if !r.CanSliceBytes(b) {
+			return "…"
+		}
+		return string(r.SliceBytes(b))
+	}
+	items, key = text(e.Range()), "item.id"
+	f, ok := e.(*hclsyntax.ForExpr)
+	if !ok || f.KeyVar != "" || f.CondExpr != nil {
+		return items, key
+	}
+	x := f.KeyExpr
+	if x == nil {
+		x = f.ValExpr
+	}
+	if t, ok := x.(*hclsyntax.ScopeTraversalExpr); ok && t.Traversal.RootName() == f.ValVar {
+		rest := t.Range()
+		rest.Start = t.Traversal[0].SourceRange().End
+		return text(f.CollExpr.Range()), "item" + text(rest)
+	}
+	return items, key
 }
 
 func (l *loader) eachTypeOK(a *argument, v cty.Value) bool {
