@@ -2,6 +2,7 @@ package place
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -38,13 +39,14 @@ type set struct {
 // It is false, with nothing changed, where that is not enough to go by: for a path of which nobody wrote down whose it is, for
 // links and directories that are outputs, and where something lies in the way.
 func (p *Placer) PutBack(missing []string, known func(path string) Known) (unsure []string, r Report, ok bool, err error) {
-	_, err = os.Lstat(filepath.Join(p.root, filepath.FromSlash(p.out)))
-	empty := errors.Is(err, fs.ErrNotExist)
-	sets, ok := p.lastPut(missing, known, empty)
+	out := filepath.Join(p.root, filepath.FromSlash(p.out))
+	_, err = os.Lstat(out)
+	absent := errors.Is(err, fs.ErrNotExist)
+	sets, ok := p.lastPut(missing, known, absent || isEmpty(out))
 	if !ok {
 		return nil, r, false, nil
 	}
-	if empty {
+	if absent {
 		if unsure, done := p.putWhole(sets); done {
 			return unsure, r, true, nil
 		}
@@ -63,8 +65,19 @@ func (p *Placer) PutBack(missing []string, known func(path string) Known) (unsur
 	return unsure, r, err == nil, err
 }
 
-// lastPut returns what was put into the directories of the instances that paths are of. There is nothing at all where the output directory
-// is not there.
+// isEmpty reports whether nothing is in a directory.
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
+}
+
+// lastPut returns what was put into the directories of the instances that paths are of. Where the output directory is empty nothing of others
+// lies where they go.
 func (p *Placer) lastPut(paths []string, known func(string) Known, empty bool) ([]set, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
