@@ -22,7 +22,7 @@ func samples() []Record {
 			Feedback: d, Rung: "r", Agent: Agent{Adapter: "a", Model: "m", Pool: "p", Version: "v"}, Owner: Owner{PID: 1, BootID: "b", StartTime: 2}, Workspace: "/w", StartedAt: now,
 			From: &From{Remote: "grpc://r", Producer: "p", Origin: "o", Signer: "s"}}),
 		CapturedRecord(k, 2, Captured{Exit: -1, Signal: "SIGKILL", StoppedBy: "idle", Outputs: []Output{{Name: "o", Exists: true, Tree: true,
-			Digest: d, Mode: 0o755}}, Leftovers: d, LeftoversTruncated: true, Given: d, Log: d, Usage: Usage{InputTokens: &n, CachedTokens: &n,
+			Digest: d, Mode: 0o755}}, Leftovers: d, LeftoversTruncated: true, Given: d, Log: d, LogDamage: "a tail", Usage: Usage{InputTokens: &n, CachedTokens: &n,
 			OutputTokens: &n, CostUSD: &cost, Model: "m", Session: "s", AtLeast: true}, Kept: []Output{{Name: "k"}}, Duration: 3, Problems: []string{"p"}, Sandbox: "s", Enforced: []string{"e"}, Where: "w"}),
 		EndedRecord(k, 3, Rejected, "m", now),
 		VerdictRecord(k, 4, Verdict{Key: VerdictKeyOf(nil, nil), Pass: true, Inconclusive: true, Messages: []string{"a", ""}, Warnings: []string{"w"}, Round: 2}),
