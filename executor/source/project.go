@@ -45,24 +45,15 @@ type ProjectChange struct {
 // maxProject bounds how many files are looked at: beyond it a look takes as long as a short task.
 const maxProject = 200_000
 
-// LookAtProject looks at the project that the campaign at root, an absolute directory, belongs to. Paths of skip, below
-// root, are left out with all that is below them. It reads no file.
-func LookAtProject(root string, skip ...string) (*Project, error) {
-	return lookAtProject(root, skip, nil)
-}
-
-// Project is LookAtProject for the root of f, which may know which files there are: it takes two to ten milliseconds to ask git.
+// Project looks at the project that the campaign at the root of f belongs to. Paths of skip, below the root, are left out with all that is
+// below them. It reads no file. Which files there are f may know: it takes two to ten milliseconds to ask git.
 func (f *Files) Project(skip ...string) (*Project, error) {
+	p := &Project{top: repositoryTop(f.root), root: f.root, at: coarseNow()}
 	var listed []string
-	if whole := f.repo.Load().whole.Swap(nil); whole != nil && repositoryTop(f.root) == f.root {
-		listed = *whole
+	if whole := f.repo.Load().whole.Swap(nil); whole != nil && p.top == f.root {
+		listed, p.older = *whole, true
 	}
-	return lookAtProject(f.root, skip, listed)
-}
-
-func lookAtProject(root string, skip, listed []string) (*Project, error) {
-	p := &Project{top: repositoryTop(root), root: root, older: listed != nil, at: coarseNow()}
-	at, err := filepath.Rel(p.top, root)
+	at, err := filepath.Rel(p.top, f.root)
 	if err != nil {
 		return nil, fmt.Errorf("look at project: %w", err)
 	}
