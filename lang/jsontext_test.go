@@ -81,5 +81,5 @@ func TestByteOrderMark(t *testing.T) {
 	_, ds = Load(Options{Dir: root})
 	require.Len(t, ds, 1)
 	require.Contains(t, ds[0].Summary, "comand")
-	require.Equal(t, 18, ds[0].Subject.Start.Column)
+	require.EqualValues(t, 18, ds[0].Subject.Start.Column)
 }
