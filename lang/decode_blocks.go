@@ -213,6 +213,10 @@ func (l *loader) loadProfiles() {
 		}
 		p.Agent, _ = l.c.Agent(l.directReference(n.arg("agent"), "agent"))
 		for _, r := range l.directReferences(n.arg("fallback"), "profile") {
+			if r.name == n.name {
+				l.error("UF2008", r.place, "profile.%s cannot be its own fallback.", r.name)
+				continue
+			}
 			p.Fallback = append(p.Fallback, r.name)
 		}
 		l.c.Profiles = append(l.c.Profiles, p)
