@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -34,6 +35,25 @@ func TestPagesNameVerbsThatExist(t *testing.T) {
 		}
 	}
 	require.Greater(t, lines, 50, "no command lines were found")
+}
+
+// TestPageNamesAgentCommands: the page says with which rights the programs of agents are started.
+func TestPageNamesAgentCommands(t *testing.T) {
+	page := docPages(t)["docs/how-to/write-an-agent.md"]
+	require.NotEmpty(t, page)
+	for name, driver := range drivers {
+		if name == "exec" {
+			continue
+		}
+		profile := &lang.Profile{Agent: &lang.Agent{Name: "a", Adapter: name}, Model: "M", Effort: "E"}
+		command, err := driver.Start(agent.Start{Profile: profile})
+		if err != nil {
+			profile.Effort = ""
+			command, err = driver.Start(agent.Start{Profile: profile})
+		}
+		require.NoError(t, err)
+		require.Contains(t, page, "| `"+name+"` | `"+strings.Join(command.Argv, " ")+"` |")
+	}
 }
 
 // codeSpan matches inline code.
