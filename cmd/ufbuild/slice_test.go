@@ -374,3 +374,26 @@ func mutateText(r *rand.Rand, text string) (string, string) {
 		return text[:i] + text[min(len(text), i+1):], fmt.Sprintf("without byte %d", i)
 	}
 }
+
+// TestSliceOfManyEdits: many files that changed are a slice too, as long as they reach less than half of the campaign.
+func TestSliceOfManyEdits(t *testing.T) {
+	h := &sliceHome{t: t, dir: filepath.Join(t.TempDir(), "campaign"), from: 1}
+	var text strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&text, "task \"t%d\" {\n  command = [\"cp\", \"src/%d\", \"o\"]\n  input \"i\" { glob = [\"src/%d\"] }\n  output \"o\" { path = \"o\" }\n}\n", i, i, i)
+		h.write(fmt.Sprintf("src/%d", i), "was")
+	}
+	h.write("campaign.hcl", text.String())
+	h.settle()
+	edit := func(from, to int) {
+		for i := from; i < to; i++ {
+			h.write(fmt.Sprintf("src/%d", i), "is")
+		}
+	}
+	edit(0, 70)
+	_, nodes := h.slice()
+	require.Len(t, nodes, 70)
+	edit(70, 80)
+	sl, _ := h.slice()
+	require.Nil(t, sl, "the whole is no dearer")
+}

@@ -23,8 +23,9 @@ type Look struct {
 	unseen   bool  // outputs were not looked at yet
 }
 
-// maxDiffering bounds how many rows are listed that differ. Who has more of them waits for the whole campaign anyway.
-const maxDiffering = 64
+// maxDiffering bounds how many rows are listed that differ. As long as edits reach less than half of a campaign, a slice is faster than the
+// whole of it: with 2,000 of 10,000 sources edited by a third.
+const maxDiffering = 2000
 
 // Holds reports whether the answer of a stamp, put as it was, holds: nobody builds the campaign, no build has left a work directory in
 // the store, no record was added to the store, and all that was seen is as it was. With read, files that were touched are read.
