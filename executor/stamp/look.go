@@ -3,7 +3,6 @@ package stamp
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -43,17 +42,11 @@ func youngest(file *os.File) (int64, error) {
 
 // Read is [kept.Read].
 func Read(dir int, path string, noFollow bool, buf *[]byte) (sum [32]byte, sig Signature, ok bool) {
-	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC}
+	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	if noFollow {
-		how.Flags |= unix.O_NOFOLLOW
+		flags |= unix.O_NOFOLLOW
 	}
-	if !strings.HasPrefix(path, "/") {
-		how.Resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS
-	}
-	fd, err := unix.Openat2(dir, path, &how)
-	for err == unix.EINTR || err == unix.EAGAIN { // a directory on the way is being renamed
-		fd, err = unix.Openat2(dir, path, &how)
-	}
+	fd, err := openBeneath(dir, path, flags)
 	if err != nil {
 		return sum, sig, false
 	}
