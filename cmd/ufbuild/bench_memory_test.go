@@ -62,8 +62,10 @@ func (a *arena) editBlock() {
 	a.edits++
 	text, err := os.ReadFile(filepath.Join(a.dir, "campaign.hcl"))
 	a.must(err)
-	at := bytes.LastIndex(text, []byte("head -c 1"))
-	a.must(os.WriteFile(filepath.Join(a.dir, "campaign.hcl"), []byte(string(text[:at])+"head -c 1"+strconv.Itoa(a.edits)+string(text[at+9:])), 0o644))
+	const before = "head -c "
+	at := bytes.LastIndex(text, []byte(before)) + len(before)
+	rest := bytes.TrimLeft(text[at:], "0123456789") // in place of the number: a longer one each time soon is too large for head
+	a.must(os.WriteFile(filepath.Join(a.dir, "campaign.hcl"), []byte(string(text[:at])+strconv.Itoa(1024+a.edits)+string(rest)), 0o644))
 }
 
 // peak runs ufbuild and returns the most memory that it had at once, in MiB, and the CPU time, in seconds. A program that is started
