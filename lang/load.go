@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,16 +47,29 @@ func Load(o Options) (*Campaign, Diagnostics) {
 	return l.c, l.finish()
 }
 
-// noCampaign says where a campaign was looked for in vain.
+// noCampaign says where a campaign was looked for in vain, and what was perhaps meant to be one.
 func (l *loader) noCampaign() {
-	dir := l.opts.Dir
-	if dir == "" || dir == "." {
-		l.error("UF1001", hcl.Range{}, "There is no %s in this directory or above it.", mainFile).
-			hint("Start one with: ufbuild init")
+	in, where := "this directory", ""
+	if dir := l.opts.Dir; dir != "" && dir != "." {
+		in, where = dir, " -C "+dir
+	}
+	d := l.error("UF1001", hcl.Range{}, "There is no %s in %s or above it.", mainFile, in)
+	if part := partOfNone(l.c.Root); part != "" {
+		d.hint("%s would be a part of it: rename it to %s, or name it by -f", part, mainFile)
 		return
 	}
-	l.error("UF1001", hcl.Range{}, "There is no %s in %s or above it.", mainFile, dir).
-		hint("Start one with: ufbuild init -C %s", dir)
+	d.hint("Start one with: ufbuild init%s", where)
+}
+
+// partOfNone returns the first file of a directory that would belong to a campaign if its main file were there, "" for none.
+func partOfNone(dir string) string {
+	entries, _ := os.ReadDir(dir) // one that cannot be read has no hint in it
+	for _, e := range entries {
+		if !e.IsDir() && isCampaignFile(e.Name()) {
+			return e.Name()
+		}
+	}
+	return ""
 }
 
 // finish returns the diagnostics of what was loaded.
