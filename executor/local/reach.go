@@ -1,17 +1,10 @@
 package local
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/executor/sandbox"
-)
-
-// Both are those of the standard library; a test lets them not answer.
-var (
-	evalSymlinks = filepath.EvalSymlinks
-	stat         = os.Stat
 )
 
 // programs returns the directories in which a program, at its own path and behind the links that lead to it, and those
@@ -20,7 +13,7 @@ var (
 func programs(program, searchPath string, keep []string) []string {
 	var out []string
 	add := func(dir string) bool {
-		real, err := evalSymlinks(dir)
+		real, err := ask.Load().evalSymlinks(dir)
 		if err != nil || !filepath.IsAbs(dir) {
 			return false
 		}
@@ -35,7 +28,7 @@ func programs(program, searchPath string, keep []string) []string {
 	for _, dir := range filepath.SplitList(searchPath) {
 		add(dir)
 	}
-	real, err := evalSymlinks(program)
+	real, err := ask.Load().evalSymlinks(program)
 	if err != nil || !filepath.IsAbs(program) {
 		return out
 	}

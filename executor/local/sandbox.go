@@ -48,7 +48,7 @@ func checkPlaces(inv *executor.Invocation, attribute string, listed []string) er
 		if !filepath.IsAbs(p) { // below a home that is nowhere; what it meant here would be something else
 			return fmt.Errorf("make sandbox: %s: the task has no HOME that is an absolute path\nhint: set HOME in env, or write the whole path in %s", listed[i], attribute)
 		}
-		if _, err := stat(p); err != nil {
+		if _, err := ask.Load().stat(p); err != nil {
 			return fmt.Errorf("make sandbox: %w\nhint: paths of %s must exist before the task starts", err, attribute)
 		}
 	}

@@ -163,10 +163,14 @@ func TestHungPlacesAreGivenUp(t *testing.T) {
 			done <- struct{}{}
 		}
 	}
-	evalSymlinks = func(at string) (string, error) { wait(at); return filepath.EvalSymlinks(at) }
-	stat = func(at string) (os.FileInfo, error) { wait(at); return os.Stat(at) }
+	was := ask.Swap(&fileSystem{
+		look:         raw.Look,
+		evalSymlinks: func(at string) (string, error) { wait(at); return filepath.EvalSymlinks(at) },
+		stat:         func(at string) (os.FileInfo, error) { wait(at); return os.Stat(at) },
+	})
 	t.Cleanup(func() {
 		close(hang)
+		ask.Store(was)
 		for range 2 { // each attempt waits once
 			<-done
 		}
@@ -206,18 +210,21 @@ func TestHungPlacesAreGivenUp(t *testing.T) {
 func TestHungPathIsGivenUp(t *testing.T) {
 	hang, hangs := make(chan struct{}), make(chan struct{})
 	looked := make(chan struct{})
-	look = func(dir int, path []byte, follow bool) raw.Stat {
+	was := ask.Load()
+	never := *was
+	never.look = func(dir int, path []byte, follow bool) raw.Stat {
 		hangs <- struct{}{}
 		<-hang
 		defer func() { looked <- struct{}{} }()
 		return raw.Look(dir, path, follow)
 	}
+	ask.Store(&never)
 	t.Cleanup(func() {
 		close(hang)
 		for range 2 { // each attempt looks once
 			<-looked
 		}
-		look = raw.Look
+		ask.Store(was)
 	})
 	for name, killed := range map[string]bool{"its time is over": false, "all are killed": true} {
 		t.Run(name, func(t *testing.T) {
