@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/ufbuild/ufbuild/cache/effect"
 	"hash/crc32"
 	"io"
 	"os"
 	"sync"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // chunk is what one read asks for: enough that system calls do not count, small enough to stay in the second-level cache.

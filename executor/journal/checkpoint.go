@@ -2,13 +2,13 @@ package journal
 
 import (
 	"encoding/binary"
-	"github.com/ufbuild/ufbuild/cache/effect"
 	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/cache/recordlog"
 	"github.com/ufbuild/ufbuild/lang"
 )
