@@ -129,9 +129,11 @@ func (a *app) runCost(by string) error {
 	if r.Budgets, err = s.budgets(nil); err != nil {
 		return err
 	}
-	builds, err := s.view.Builds()
-	if err != nil {
-		return err
+	var builds []journal.Build
+	if by == byBuild {
+		if builds, err = s.view.Builds(); err != nil {
+			return err
+		}
 	}
 	for _, name := range s.costNames(by, sums, builds) {
 		r.Rows = append(r.Rows, rowOf(name, sums[name]))
