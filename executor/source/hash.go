@@ -197,14 +197,7 @@ func (f *Files) openAt(path string, flags int) (int, error) {
 	if flags&unix.O_PATH == 0 {
 		flags |= unix.O_NONBLOCK | unix.O_NOCTTY // a pipe or a terminal must not hold us up
 	}
-	how := unix.OpenHow{
-		Flags:   uint64(flags | unix.O_CLOEXEC),
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS,
-	}
-	fd, err := unix.Openat2(dir, rest, &how)
-	for errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
-		fd, err = unix.Openat2(dir, rest, &how)
-	}
+	fd, err := stamp.OpenBeneath(dir, rest, flags|unix.O_CLOEXEC)
 	switch {
 	case errors.Is(err, unix.EXDEV):
 		return -1, leaveError(path, "")

@@ -7,12 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openBeneath opens what lies at a path below an open directory, and goes through no link that leads out of that directory. An absolute
-// path has no such directory.
+// openBeneath is OpenBeneath, but for an absolute path, which has no such directory.
 func openBeneath(dir int, path string, flags int) (fd int, err error) {
 	if strings.HasPrefix(path, "/") {
 		return unix.Openat(dir, path, flags, 0)
 	}
+	return OpenBeneath(dir, path, flags)
+}
+
+// OpenBeneath opens what lies at a relative path below an open directory, and goes through no link that leads out of that directory: that
+// is EXDEV.
+func OpenBeneath(dir int, path string, flags int) (fd int, err error) {
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS}
 	for {
 		fd, err = unix.Openat2(dir, path, &how)
