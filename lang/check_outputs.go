@@ -222,7 +222,7 @@ func (l *loader) directory(g string, where hcl.Range) bool {
 func (l *loader) matches(g string, exclude []string) bool {
 	if len(exclude) > 0 {
 		found, err := l.ev.src.glob(g)
-		return err != nil || slices.ContainsFunc(found, func(p string) bool { return !leftOut(p, exclude) })
+		return err != nil || slices.ContainsFunc(found, func(p string) bool { return !Excluded(p, exclude) })
 	}
 	if !strings.ContainsAny(g, `*?[{\`) {
 		// A link is there wherever it leads; the build says what is wrong with it.
@@ -231,8 +231,12 @@ func (l *loader) matches(g string, exclude []string) bool {
 	return l.ev.src.matchesAny(g)
 }
 
-// leftOut reports whether one of the excludes of an input matches a path or a directory it is in.
-func leftOut(p string, exclude []string) bool {
+// Excluded reports whether one of the globs of an exclude matches a path or a directory it is in. The path is relative to the root, with
+// slashes; a check and a build leave out the same.
+func Excluded(p string, exclude []string) bool {
+	if len(exclude) == 0 {
+		return false
+	}
 	for at := p; at != "."; at = path.Dir(at) {
 		for _, x := range exclude {
 			if doublestar.MatchUnvalidated(strings.TrimSuffix(x, "/"), at) {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // Glob returns the regular files and links that match one of globs and none of excludes, sorted by
@@ -55,7 +56,7 @@ func (f *Files) GlobSeen(globs, excludes []string, seen []File) ([]File, error) 
 			return nil, err
 		}
 		for _, p := range found {
-			if !excluded(p, excludes) {
+			if !lang.Excluded(p, excludes) {
 				paths = append(paths, p)
 			}
 		}
@@ -131,21 +132,6 @@ func sortUnique(paths []string) []string {
 		}
 	}
 	return kept
-}
-
-// excluded reports whether one of excludes matches path or a directory it is in.
-func excluded(p string, excludes []string) bool {
-	if len(excludes) == 0 {
-		return false
-	}
-	for at := p; at != "."; at = path.Dir(at) {
-		for _, x := range excludes {
-			if doublestar.MatchUnvalidated(strings.TrimSuffix(x, "/"), at) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // checkGlob refuses globs that are malformed or not below the root.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/effect"
+	"github.com/ufbuild/ufbuild/lang"
 )
 
 // Repo returns the snapshot of the project: every file that git tracks or would track below the root,
@@ -51,7 +52,7 @@ func (f *Files) RepoNow(include, exclude []string) (files []File, now bool, err 
 	}
 	var paths []string
 	for _, p := range s.list {
-		if (len(include) == 0 || excluded(p, include)) && !excluded(p, exclude) {
+		if (len(include) == 0 || lang.Excluded(p, include)) && !lang.Excluded(p, exclude) {
 			paths = append(paths, p)
 		}
 	}
