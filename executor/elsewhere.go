@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/executor/event"
@@ -13,6 +14,22 @@ import (
 // lostTries is how often a command runs again that got lost elsewhere, where its remote does not say. A lost prompt may have
 // been paid for, so it does not run again by itself.
 const lostTries = 2
+
+// Granted divides what a remote grants at most (most; 0: not known) between a program with a timeout and what is done beside it over
+// there: laying it out, and keeping what it left. Where both are more than it grants the program has less, since a remote keeps
+// nothing of what it ends itself, and one that is asked for more refuses, or waits for ever. A timeout of more than most is refused before.
+func Granted(timeout, beside, most time.Duration) (program, all time.Duration) {
+	all = timeout + beside
+	if most <= 0 || all <= most {
+		return timeout, all
+	}
+	return min(timeout, most-min(beside, most/20)), most
+}
+
+// CutShort says that a program was stopped at less than its timeout; see Granted.
+func CutShort(program, timeout time.Duration, remote string, most time.Duration) string {
+	return fmt.Sprintf("was stopped after %s of its %s: remote %q grants %s (max_timeout) for all of it, and what it left has to be kept", program, timeout, remote, most)
+}
 
 // adopt finds the attempt of a key that a dead build had run elsewhere and nobody has waited for since. It goes on as the same
 // attempt: what it does over there is paid for. The caller holds the key, so no living builder waits for it.

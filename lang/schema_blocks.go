@@ -99,7 +99,7 @@ var remoteSchema = &Block{
 		{Name: "engine", Type: "string", Phase: Literal, Required: true, Doc: "reapi, slurm, kubectl, nomad, or command with submit, state and cancel.", Values: remoteEngines},
 		{Name: "address", Type: "string", Phase: PlanTime, Default: "campaign.remote", Doc: "Store of the Remote Execution API that this machine and the jobs reach; for reapi the server that runs them too."},
 		{Name: "slots", Type: "number", Phase: PlanTime, Default: "64", Doc: "How many attempts it has at once; they take none of --jobs."},
-		{Name: "max_timeout", Type: "duration", Phase: PlanTime, Doc: "The longest timeout it grants; a task with a longer one is refused before anything is sent."},
+		{Name: "max_timeout", Type: "duration", Phase: PlanTime, Doc: "The longest time it grants; a task with a longer timeout is refused before anything is sent, and never more is asked for."},
 		{Name: "retry_lost", Type: "number", Phase: PlanTime, Default: "0 for prompts, else 2", Doc: "How often an attempt runs again that got lost: nobody knows whether it ran."},
 		{Name: "properties", Type: "map(string)", Phase: PlanTime, Doc: "Platform properties of reapi; further {words} of the commands below."},
 		{Name: "env", Type: "map(string)", Phase: PlanTime, Doc: "Environment variables over there, such as PATH and HOME; in no key."},

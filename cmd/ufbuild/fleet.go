@@ -87,8 +87,8 @@ func (f *fleet) runner(name string) (distantRunner, error) {
 	}
 	var r distantRunner
 	if declared.Engine == "reapi" {
-		c.Properties = declared.Properties
-		r = &executorremote.Runner{Name: name, At: reachedAt(declared, address), Courier: c, MaxTimeout: declared.MaxTimeout, After: waitElsewhere, Notice: f.notice}
+		c.Properties, c.MaxTimeout = declared.Properties, declared.MaxTimeout
+		r = &executorremote.Runner{Name: name, At: reachedAt(declared, address), Courier: c, After: waitElsewhere, Notice: f.notice}
 	} else {
 		o, err := f.jobOptions(declared, address, c)
 		if err != nil {

@@ -36,6 +36,7 @@ type Courier struct {
 	Env        map[string]string
 	Properties map[string]string // platform properties
 	Served     bool              // exec-action executes what is carried; else a server does
+	MaxTimeout time.Duration     // the longest that this server grants an action; 0: not known
 }
 
 var _ submit.Courier = (*Courier)(nil)
@@ -53,6 +54,11 @@ const (
 
 // serverMargin is what a server grants beside the timeout of the task: copying, and noting what it left.
 const serverMargin = 2 * time.Minute
+
+// granted says how long a server lets the program of an attempt run, and the whole action.
+func (c *Courier) granted(inv *executor.Invocation) (program, action time.Duration) {
+	return executor.Granted(inv.Timeout, serverMargin+inv.Grace, c.MaxTimeout)
+}
 
 // parcel is one attempt on its way.
 type parcel struct {
@@ -221,8 +227,12 @@ func hashFile(client *remote.Client, at string) (remote.Digest, error) {
 
 // encode makes the action.
 func (p *parcel) encode() error {
-	e, inv := p.client.Encoder(), p.inv
-	run := e.Bytes(script(inv, p.id, p.c.Env, p.c.Served))
+	e, inv := p.client.Encoder(), *p.inv
+	limit := inv.Timeout
+	if !p.c.Served {
+		inv.Timeout, limit = p.c.granted(&inv)
+	}
+	run := e.Bytes(script(&inv, p.id, p.c.Env, p.c.Served))
 	stdin := e.Bytes(inv.Stdin)
 	all := []remote.File{{Path: runFile, Digest: run.Digest, Exec: true}, {Path: stdinFile, Digest: stdin.Digest}, {Path: inDir, Dir: true}}
 	for _, path := range slices.Sorted(maps.Keys(p.sent)) {
@@ -235,10 +245,10 @@ func (p *parcel) encode() error {
 		return err
 	}
 	s := remote.ActionSpec{
-		Argv: []string{"/bin/sh", runFile}, Secrets: inv.ByName, Root: root, Timeout: inv.Timeout, Salt: []byte(p.id),
+		Argv: []string{"/bin/sh", runFile}, Secrets: inv.ByName, Root: root, Timeout: limit, Salt: []byte(p.id),
 		Outputs: []string{endedFile, indexFile}, OutputDirs: []string{wsDir},
 	}
-	for _, v := range sentEnv(inv, p.c.Env, p.c.Served) {
+	for _, v := range sentEnv(&inv, p.c.Env, p.c.Served) {
 		s.Env = append(s.Env, remote.Property{Name: v.name, Value: v.value})
 	}
 	for k, v := range p.c.Properties {
@@ -246,8 +256,6 @@ func (p *parcel) encode() error {
 	}
 	if p.c.Served {
 		s.Platform = p.limits()
-	} else {
-		s.Timeout += serverMargin + inv.Grace
 	}
 	action, command := e.Action(s)
 	p.action = action.Digest

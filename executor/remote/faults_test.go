@@ -299,7 +299,7 @@ func TestServersDeadlineIsATimeout(t *testing.T) {
 func TestGuardsBeforeAnythingIsSent(t *testing.T) {
 	for name, spoil := range map[string]func(*trial){
 		"no timeout":       func(tr *trial) { tr.inv.Timeout = 0 },
-		"longer than kept": func(tr *trial) { tr.runner.MaxTimeout = time.Second },
+		"longer than kept": func(tr *trial) { tr.runner.Courier.MaxTimeout = time.Second },
 		"limits":           func(tr *trial) { tr.inv.NoNetwork = true },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -313,6 +313,25 @@ func TestGuardsBeforeAnythingIsSent(t *testing.T) {
 			require.Zero(t, tr.w.Asked())
 		})
 	}
+}
+
+func TestNoMoreTimeIsAskedForThanIsGranted(t *testing.T) {
+	for _, timeout := range []time.Duration{time.Minute, 59 * time.Minute, time.Hour} {
+		tr := newTrial(t, "echo x > out")
+		tr.w.MaxTimeout, tr.runner.Courier.MaxTimeout, tr.inv.Timeout = time.Hour, time.Hour, timeout
+		c, err := tr.run()
+		require.NoError(t, err, "a task with a timeout of %s", timeout)
+		require.True(t, c.Outputs[0].Exists)
+	}
+}
+
+func TestTaskThatWasCutShortIsTold(t *testing.T) {
+	tr := newTrial(t, "echo x > out; exit 5")
+	tr.w.Bend = func(_ int, b *workertest.Behaviour) { b.Deadline = true }
+	tr.runner.Courier.MaxTimeout = time.Minute
+	_, err := tr.run()
+	require.NoError(t, err)
+	require.Equal(t, []string{`was stopped after 57s of its 1m0s: remote "farm" grants 1m0s (max_timeout) for all of it, and what it left has to be kept`}, tr.notices)
 }
 
 func TestAttemptOfADeadBuildIsWaitedFor(t *testing.T) {

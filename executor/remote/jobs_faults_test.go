@@ -253,3 +253,18 @@ func TestFilesThatATaskClosedAreOpenedToBeSent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o400), info.Mode().Perm())
 }
+
+func TestNoLongerJobIsHandedInThanIsGranted(t *testing.T) {
+	for timeout, want := range map[time.Duration]string{time.Hour: "76 4502", 119 * time.Minute: "120 7200", 2 * time.Hour: "120 7200"} {
+		tr := newJobTrial(t, "echo x > out")
+		tr.o.Engine.Submit = append(tr.o.Engine.Submit, "{minutes} {seconds}")
+		tr.o.Engine.Submit[2] += `; echo "$1" >limits`
+		tr.o.MaxTimeout, tr.inv.Timeout = 2*time.Hour, timeout
+		c, err := tr.run(context.Background(), submit.New(tr.o))
+		require.NoError(t, err)
+		require.True(t, c.Outputs[0].Exists)
+		b, err := os.ReadFile(filepath.Join(tr.dir, "limits"))
+		require.NoError(t, err)
+		require.Equal(t, want, strings.TrimSpace(string(b)), "a task with a timeout of %s", timeout)
+	}
+}

@@ -21,12 +21,11 @@ import (
 
 // Runner has a server execute attempts. It is safe for concurrent use.
 type Runner struct {
-	Name       string // of the remote
-	At         string // how it is reached, in words
-	Courier    *Courier
-	MaxTimeout time.Duration // the longest that the server grants; 0: not known
-	After      func(time.Duration) <-chan time.Time
-	Notice     func(task, text string)
+	Name    string // of the remote
+	At      string // how it is reached, in words
+	Courier *Courier
+	After   func(time.Duration) <-chan time.Time
+	Notice  func(task, text string)
 }
 
 var _ executor.Runner = (*Runner)(nil)
@@ -71,8 +70,8 @@ func (r *Runner) check(inv *executor.Invocation) error {
 	switch {
 	case inv.Timeout <= 0:
 		return fmt.Errorf("execute on %s: the task has no timeout, and a server that loses its worker would be waited for without end", r.Name)
-	case r.MaxTimeout > 0 && inv.Timeout > r.MaxTimeout:
-		return fmt.Errorf("execute on %s: the timeout of %s is more than it grants (max_timeout %s)", r.Name, inv.Timeout, r.MaxTimeout)
+	case r.Courier.MaxTimeout > 0 && inv.Timeout > r.Courier.MaxTimeout:
+		return fmt.Errorf("execute on %s: the timeout of %s is more than it grants (max_timeout %s)", r.Name, inv.Timeout, r.Courier.MaxTimeout)
 	case inv.Sandbox != "" && inv.Sandbox != "off", inv.NoNetwork:
 		return fmt.Errorf("execute on %s: it cannot enforce the limits that the workspace asks for", r.Name)
 	}
@@ -371,6 +370,9 @@ func (e *execution) land(stoppedBy string) (cache.Captured, error) {
 	}
 	if stoppedBy != "" {
 		c.StoppedBy = stoppedBy
+	}
+	if had, _ := e.r.Courier.granted(e.p.inv); c.StoppedBy == "timeout" && had < e.p.inv.Timeout {
+		e.r.notice(e.p.inv, "%s", executor.CutShort(had, e.p.inv.Timeout, e.r.Name, e.r.Courier.MaxTimeout))
 	}
 	c.Where = e.r.Name + c.Where
 	if w := e.p.result.GetExecutionMetadata().GetWorker(); w != "" {

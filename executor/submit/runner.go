@@ -108,7 +108,9 @@ func (r *Runner) Run(ctx context.Context, inv *executor.Invocation, output func(
 		return cache.Captured{}, notStarted("the timeout of %s is more than remote %q grants (max_timeout %s)", inv.Timeout, r.o.Remote, r.o.MaxTimeout)
 	}
 	inv.Enter(event.Materialize)
-	p, err := r.o.Courier.Pack(ctx, inv)
+	cut := *inv
+	cut.Timeout, _ = r.granted(inv)
+	p, err := r.o.Courier.Pack(ctx, &cut)
 	if err != nil {
 		return cache.Captured{}, r.open(inv, err)
 	}
@@ -148,11 +150,25 @@ func (r *Runner) End(ctx context.Context, at cache.Placed) error {
 	return err
 }
 
+// granted says how long the task of an attempt may run, and its whole job.
+func (r *Runner) granted(inv *executor.Invocation) (task, job time.Duration) {
+	return executor.Granted(inv.Timeout, inv.Grace+margin, r.o.MaxTimeout)
+}
+
+// upTo counts units that a job may take, rounded up unless that is more than the engine grants.
+func (r *Runner) upTo(limit, unit time.Duration) string {
+	n := int(limit/unit) + 1
+	if most := int(r.o.MaxTimeout / unit); most > 0 {
+		n = min(n, most)
+	}
+	return strconv.Itoa(n)
+}
+
 // fillIn makes the words of the engine's commands.
 func (r *Runner) fillIn(inv *executor.Invocation, action string) map[string]string {
 	o := &r.o
 	names := append([]string{"PATH", "HOME", "LANG"}, inv.ByName...)
-	limit := inv.Timeout + inv.Grace + margin
+	_, limit := r.granted(inv)
 	name := Name(inv.Address.String(), action)
 	if inv.Placed != nil && inv.Placed.Handle != "" {
 		name = inv.Placed.Handle
@@ -160,7 +176,7 @@ func (r *Runner) fillIn(inv *executor.Invocation, action string) map[string]stri
 	words := map[string]string{
 		"name": name, "task": plain(inv.Address.String(), "_"), "digest": action,
 		"address": o.Address, "program": o.Program, "names": strings.Join(names, ","), "log": filepath.Join(o.Logs, name+".log"),
-		"minutes": strconv.Itoa(int(limit/time.Minute) + 1), "seconds": strconv.Itoa(int(limit/time.Second) + 1),
+		"minutes": r.upTo(limit, time.Minute), "seconds": r.upTo(limit, time.Second),
 	}
 	command := []string{o.Program, "exec-action", action, "--remote", o.Address}
 	for i := range command {
@@ -348,6 +364,9 @@ func (j *job) land(ctx context.Context, stoppedBy string) (cache.Captured, error
 	}
 	if stoppedBy != "" && (c.StoppedBy != "" || c.Exit != 0) { // engines signal the task as well as exec-action
 		c.StoppedBy = stoppedBy
+	}
+	if had, _ := j.r.granted(j.inv); c.StoppedBy == "timeout" && had < j.inv.Timeout {
+		j.r.o.Notice(j.inv.Address.String(), executor.CutShort(had, j.inv.Timeout, j.r.o.Remote, j.r.o.MaxTimeout))
 	}
 	_ = os.Remove(j.words["log"]) // all of it is in the result; where there is none, there is nothing to remove
 	c.Where = j.r.o.Remote + ", job " + j.words["name"] + c.Where

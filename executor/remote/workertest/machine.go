@@ -37,6 +37,9 @@ func (w *Worker) execute(ctx context.Context, req *repb.ExecuteRequest, log io.W
 	if err := errors.Join(m.read(req.GetActionDigest(), &action), m.read(action.GetCommandDigest(), &cmd), m.lay(action.GetInputRootDigest(), root)); err != nil {
 		return nil, err
 	}
+	if granted := action.GetTimeout().AsDuration(); w.MaxTimeout > 0 && (granted <= 0 || granted > w.MaxTimeout) {
+		return nil, status.Errorf(codes.InvalidArgument, "a timeout of %s is more than %s", granted, w.MaxTimeout)
+	}
 	for _, o := range cmd.GetOutputPaths() {
 		if _, err := os.Lstat(filepath.Join(root, o)); err == nil {
 			return nil, errOutput

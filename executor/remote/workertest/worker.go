@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	longrunning "cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -26,6 +27,8 @@ type Worker struct {
 	Server *remotetest.Server
 	Env    []string // of the machine: what a command does not set itself
 	Live   bool     // logs can be read while an action runs
+	// MaxTimeout, when set, is the longest timeout that an action may have: with a longer one, or none, it is refused.
+	MaxTimeout time.Duration
 	// Bend, when set, may change how an execution goes; n counts calls of Execute from 1.
 	Bend func(n int, b *Behaviour)
 
