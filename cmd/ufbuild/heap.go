@@ -34,7 +34,7 @@ var heap struct {
 	tends bool
 	now   leeway
 	share int // as it is set
-	runs  int // of the collector
+	runs  int // of the collector, where the heap was small no more
 }
 
 // tightenHeap is told of what happens in a build.
@@ -80,7 +80,9 @@ func tendHeap(gogc string) {
 			if !heap.tends {
 				return
 			}
-			fitHeap()
+			if fitHeap() < smallHeap { // nor is the program much then
+				return
+			}
 			if heap.runs++; heap.runs&(heap.runs-1) == 0 { // what the program needs of itself changes less and less
 				dropProgram()
 			}

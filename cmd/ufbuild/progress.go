@@ -49,7 +49,7 @@ func (s *session) report(f buildFlags, build string) (*reporting, error) {
 			return nil, err
 		}
 	}
-	sinks := []event.Sink{a.progressSink(s, f, build, r), event.Func(tightenHeap)}
+	sinks := []event.Sink{a.progressSink(s, f, build, r), event.Func(tightenHeap), event.Func(yieldProcessors)}
 	for _, open := range []func(buildFlags, *reporting) (event.Sink, error){a.eventsSink, a.traceSink, a.telemetrySink, a.summarySink} {
 		sink, err := open(f, r)
 		if err != nil {
