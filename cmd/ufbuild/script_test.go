@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	armFaults()
+	armLimits()
 	testscript.Main(hearing{m}, map[string]func(){programName: main})
 }
 

@@ -51,6 +51,7 @@ type process struct {
 	grace  time.Duration
 	marks  marks
 	began  uint64 // just before the start of the program, in clock ticks after boot
+	passed func(*executor.Invocation)
 
 	mu        sync.Mutex
 	over      bool // the program ended: its number may soon be another's
@@ -103,6 +104,7 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, laid *worksp
 		return ending{}, idle(errors.Join(err, r.closeStdin(stdin)))
 	}
 	p := newProcess(inv)
+	p.passed = r.opts.Passed
 	defer p.watch(ctx, inv)()
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
@@ -345,17 +347,27 @@ func (p *process) watch(ctx context.Context, inv *executor.Invocation) (unwatch 
 	if inv.Timeout <= 0 {
 		return func() { forget() }
 	}
-	t := time.AfterFunc(inv.Timeout, func() { p.stop(stoppedTimeout, p.grace) })
+	t := p.limit(inv, inv.Timeout, stoppedTimeout)
 	return func() {
 		forget()
 		t.Stop()
 	}
 }
 
+// limit stops the program, for the reason that why says, once d is over.
+func (p *process) limit(inv *executor.Invocation, d time.Duration, why string) *time.Timer {
+	return time.AfterFunc(d, func() {
+		if p.passed != nil {
+			p.passed(inv)
+		}
+		p.stop(why, p.grace)
+	})
+}
+
 // wait waits for the end of the program and of everything it started.
 func (r *Runner) wait(p *process, inv *executor.Invocation, s *stream) (ending, error) {
 	if inv.IdleTimeout > 0 {
-		t := time.AfterFunc(inv.IdleTimeout, func() { p.stop(stoppedIdle, p.grace) })
+		t := p.limit(inv, inv.IdleTimeout, stoppedIdle)
 		defer t.Stop()
 		s.heard(func() { t.Reset(inv.IdleTimeout) })
 	}

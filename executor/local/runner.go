@@ -32,6 +32,9 @@ type Options struct {
 	LeaveOut []string
 	// Known spares reading files of the campaign root that such a task left as they were; nil: all of its outputs are read.
 	Known workspace.Known
+	// Passed is called when a time that an attempt was given is over, before its program is stopped for that. It may wait, as tests do for
+	// what the program is to have done by then; nil: nothing is waited for.
+	Passed func(inv *executor.Invocation)
 }
 
 // Runner runs attempts on this machine. It is safe for concurrent use.
