@@ -56,27 +56,55 @@ func analyze(e hclsyntax.Expression) *expression {
 	if t, ok := e.(*hclsyntax.TupleConsExpr); ok && x.literalList(t) {
 		return x
 	}
+	if n := plainUses(e); n > 0 {
+		x.uses = make([]use, 0, n)
+	}
 	c := collector{to: x}
 	c.walk(e)
 	return x
 }
+
+// plainUses counts the references in lists and templates, which are most of those in commands.
+func plainUses(e hclsyntax.Expression) (n int) {
+	switch e := e.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		return 1
+	case *hclsyntax.TemplateWrapExpr:
+		return plainUses(e.Wrapped)
+	case *hclsyntax.TemplateExpr:
+		for _, part := range e.Parts {
+			n += plainUses(part)
+		}
+	case *hclsyntax.TupleConsExpr:
+		for _, x := range e.Exprs {
+			n += plainUses(x)
+		}
+	}
+	return n
+}
+
+// copied is a slice of exactly what is in a roomier one; nil where that is nothing.
+func copied[T any](s []T) []T { return append([]T(nil), s...) }
 
 // literalList takes the elements of a list in which everything is a plain string.
 func (x *expression) literalList(t *hclsyntax.TupleConsExpr) bool {
 	if len(t.Exprs) == 0 {
 		return false
 	}
-	texts := make([]string, 0, len(t.Exprs))
-	vals := make([]cty.Value, 0, len(t.Exprs))
+	var room [8]cty.Value
+	vals := room[:0]
 	for _, e := range t.Exprs {
 		v, ok := literalValue(e)
 		if !ok || v.Type() != cty.String || v.IsNull() {
 			return false
 		}
-		texts = append(texts, v.AsString())
 		vals = append(vals, v)
 	}
-	x.texts, x.constant = texts, cty.TupleVal(vals)
+	x.texts = make([]string, len(vals))
+	for i, v := range vals {
+		x.texts[i] = v.AsString()
+	}
+	x.constant = cty.TupleVal(vals)
 	return true
 }
 

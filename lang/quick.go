@@ -119,14 +119,14 @@ func (q *quickReader) lines() {
 	}
 }
 
-// quickNames are names that campaigns are full of, so that each is one string.
-var quickNames = sync.OnceValue(func() map[string]string {
-	names := map[string]string{}
+// quickNames are names and words that campaigns are full of, so that each is one string, and one value.
+var quickNames = sync.OnceValue(func() map[string]cty.Value {
+	names := map[string]cty.Value{}
 	var add func(b *Block)
 	add = func(b *Block) {
-		names[b.Name] = b.Name
+		names[b.Name] = cty.StringVal(b.Name)
 		for i := range b.Args {
-			names[b.Args[i].Name] = b.Args[i].Name
+			names[b.Args[i].Name] = cty.StringVal(b.Args[i].Name)
 		}
 		for _, n := range b.Blocks {
 			add(n)
@@ -134,7 +134,7 @@ var quickNames = sync.OnceValue(func() map[string]string {
 	}
 	add(rootSchema)
 	for _, name := range []string{"outputs", "local", "var", "each", "key", "value", "text", "json", "self", "loop", "index", "item", "out", "sh", "-c"} {
-		names[name] = name
+		names[name] = cty.StringVal(name)
 	}
 	return names
 })
@@ -143,25 +143,37 @@ var quickNames = sync.OnceValue(func() map[string]string {
 const longestName = 16
 
 func (q *quickReader) word(b []byte) string {
-	if len(b) > longestName {
-		return string(b)
-	}
-	if s, ok := quickNames()[string(b)]; ok {
-		return s
+	if len(b) <= longestName {
+		if v, ok := quickNames()[string(b)]; ok {
+			return v.AsString()
+		}
 	}
 	return string(b)
 }
 
+// wordValue is word as a value.
+func (q *quickReader) wordValue(b []byte) cty.Value {
+	if len(b) <= longestName {
+		if v, ok := quickNames()[string(b)]; ok {
+			return v
+		}
+	}
+	return cty.StringVal(string(b))
+}
+
 // ident reads a name; "" when there is none.
-func (q *quickReader) ident() string {
+func (q *quickReader) ident() string { return q.word(q.name()) }
+
+// name is ident as it stands in the text.
+func (q *quickReader) name() []byte {
 	start := q.at
 	for q.at < len(q.b) && isNameByte(q.b[q.at], q.at > start) {
 		q.at++
 	}
 	if q.next() >= 0x80 { // more letters may follow
-		return ""
+		return nil
 	}
-	return q.word(q.b[start:q.at])
+	return q.b[start:q.at]
 }
 
 func isNameByte(c byte, inside bool) bool {
@@ -313,6 +325,12 @@ func (q *quickReader) number() hclsyntax.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: q.since(start)}
 }
 
+// readReference is a reference with its steps, in one allocation: most are of a path of an output.
+type readReference struct {
+	hclsyntax.ScopeTraversalExpr
+	steps [5]hcl.Traverser
+}
+
 // reference reads a name with what is asked of it, or one of the words that are values.
 func (q *quickReader) reference() hclsyntax.Expression {
 	start := q.pos()
@@ -329,8 +347,8 @@ func (q *quickReader) reference() hclsyntax.Expression {
 		v := map[string]cty.Value{"true": cty.True, "false": cty.False, "null": cty.NullVal(cty.DynamicPseudoType)}[name]
 		return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: root.SrcRange}
 	}
-	steps := make(hcl.Traversal, 1, 5)
-	steps[0] = root
+	var room [5]hcl.Traverser
+	steps := append(room[:0], root)
 	for {
 		from := q.pos()
 		switch q.next() {
@@ -352,7 +370,9 @@ func (q *quickReader) reference() hclsyntax.Expression {
 			}
 			steps = append(steps, hcl.TraverseIndex{Key: key, SrcRange: q.since(from)})
 		default:
-			return &hclsyntax.ScopeTraversalExpr{Traversal: steps, SrcRange: q.since(start)}
+			r := &readReference{ScopeTraversalExpr: hclsyntax.ScopeTraversalExpr{SrcRange: q.since(start)}}
+			r.Traversal = append(r.steps[:0:len(r.steps)], steps...)
+			return &r.ScopeTraversalExpr
 		}
 	}
 }
@@ -377,44 +397,76 @@ func (q *quickReader) list() hclsyntax.Expression {
 	start := q.pos()
 	q.at++
 	list := &hclsyntax.TupleConsExpr{OpenRange: q.since(start)}
-	for q.lines(); !q.takes(']'); q.lines() {
+	var room [8]hclsyntax.Expression
+	read := room[:0]
+	if !q.elements(func() bool {
 		x := q.expression()
-		if x == nil {
-			return nil
+		read = append(read, x)
+		return x != nil
+	}) {
+		return nil
+	}
+	list.Exprs = copied(read)
+	list.SrcRange = q.since(start)
+	return list
+}
+
+// elements reads the elements of a list behind its bracket, each by one, and the bracket behind them.
+func (q *quickReader) elements(one func() bool) bool {
+	for q.lines(); !q.takes(']'); q.lines() {
+		if !one() {
+			return false
 		}
-		list.Exprs = append(list.Exprs, x)
 		if q.lines(); q.takes(',') {
 			continue
 		}
 		if q.next() != ']' {
-			return nil
+			return false
 		}
 	}
-	list.SrcRange = q.since(start)
-	return list
+	return true
 }
 
 func (q *quickReader) object() hclsyntax.Expression {
 	start := q.pos()
 	q.at++
 	object := &hclsyntax.ObjectConsExpr{OpenRange: q.since(start)}
-	for q.lines(); !q.takes('}'); q.lines() {
+	if !q.items(func() bool {
 		k := q.expression()
-		if q.spaces(); k == nil || !q.takes('=') && !q.takes(':') || q.next() == '=' || q.next() == '>' || q.next() == ':' {
-			return nil
+		if k == nil || !q.becomes() {
+			return false
 		}
-		q.spaces()
 		v := q.expression()
-		if v == nil {
-			return nil
-		}
 		object.Items = append(object.Items, hclsyntax.ObjectConsItem{KeyExpr: &hclsyntax.ObjectConsKeyExpr{Wrapped: k}, ValueExpr: v})
-		if q.spaces(); !q.takes(',') && q.next() != '}' && !q.newline() {
-			return nil
-		}
+		return v != nil
+	}) {
+		return nil
 	}
 	object.SrcRange = q.since(start)
 	return object
+}
+
+// items reads the attributes of an object behind its brace, each by one, and the brace behind them.
+func (q *quickReader) items(one func() bool) bool {
+	for q.lines(); !q.takes('}'); q.lines() {
+		if !one() {
+			return false
+		}
+		if q.spaces(); !q.takes(',') && q.next() != '}' && !q.newline() {
+			return false
+		}
+	}
+	return true
+}
+
+// becomes reads what stands between the name of an attribute and its value.
+func (q *quickReader) becomes() bool {
+	q.spaces()
+	if !q.takes('=') && !q.takes(':') || q.next() == '=' || q.next() == '>' || q.next() == ':' {
+		return false
+	}
+	q.spaces()
+	return true
 }
 
 // literal reads a string in quotes without anything to put in.
@@ -422,90 +474,110 @@ func (q *quickReader) literal() (string, bool) {
 	if !q.takes('"') {
 		return "", false
 	}
-	s, ok := q.written()
-	return s, ok && q.takes('"')
+	var room [roomForText]byte
+	b, ok := q.written(room[:0])
+	if !ok || !q.takes('"') {
+		return "", false
+	}
+	return q.word(b), true
+}
+
+// roomForText is what a text is read into that is shorter, as most are.
+const roomForText = 256
+
+// writtenText is a string in quotes without anything to put in, in one allocation.
+type writtenText struct {
+	hclsyntax.TemplateExpr
+	literal hclsyntax.LiteralValueExpr
+	part    [1]hclsyntax.Expression
+}
+
+func newWrittenText(text cty.Value, place, whole hcl.Range) hclsyntax.Expression {
+	t := &writtenText{literal: hclsyntax.LiteralValueExpr{Val: text, SrcRange: place}}
+	t.part[0] = &t.literal
+	t.Parts, t.SrcRange = t.part[:], whole
+	return &t.TemplateExpr
 }
 
 // template reads a string in quotes.
 func (q *quickReader) template() hclsyntax.Expression {
 	start := q.pos()
 	q.at++
-	var parts []hclsyntax.Expression
+	var room [8]hclsyntax.Expression
+	parts := room[:0]
 	wrapped := false // the last part was put in
 	for !q.takes('"') {
 		from := q.pos()
-		if q.next() == '$' && q.at+1 < len(q.b) && q.b[q.at+1] == '{' {
-			q.at += 2
-			q.spaces()
-			if !isNameByte(q.next(), false) {
-				return nil
-			}
+		if wrapped = q.putsIn(); wrapped {
 			x := q.reference()
 			if q.spaces(); x == nil || !q.takes('}') {
 				return nil
 			}
-			parts, wrapped = append(parts, x), true
+			parts = append(parts, x)
 			continue
 		}
-		s, ok := q.written()
+		var room [roomForText]byte
+		b, ok := q.written(room[:0])
 		if !ok {
 			return nil
 		}
-		parts = append(parts, &hclsyntax.LiteralValueExpr{Val: cty.StringVal(s), SrcRange: q.since(from)})
+		text, place := q.wordValue(b), q.since(from)
+		if len(parts) == 0 && q.takes('"') {
+			return newWrittenText(text, place, q.since(start))
+		}
+		parts = append(parts, &hclsyntax.LiteralValueExpr{Val: text, SrcRange: place})
 	}
 	whole := q.since(start)
-	if len(parts) == 0 {
-		empty := hcl.Range{Filename: q.file, Start: whole.End, End: whole.End} // that is where HCL puts it
-		parts = []hclsyntax.Expression{&hclsyntax.LiteralValueExpr{Val: cty.StringVal(""), SrcRange: empty}}
-	}
-	if len(parts) == 1 && wrapped {
+	switch {
+	case len(parts) == 0:
+		return newWrittenText(q.wordValue(nil), hcl.Range{Filename: q.file, Start: whole.End, End: whole.End}, whole) // that is where HCL puts it
+	case len(parts) == 1 && wrapped:
 		return &hclsyntax.TemplateWrapExpr{Wrapped: parts[0], SrcRange: whole}
 	}
-	return &hclsyntax.TemplateExpr{Parts: parts, SrcRange: whole}
+	return &hclsyntax.TemplateExpr{Parts: copied(parts), SrcRange: whole}
 }
 
-// written reads the text of a string up to its end or to what is put in.
-func (q *quickReader) written() (string, bool) {
+// putsIn reads the beginning of what is put into a template, if that is next.
+func (q *quickReader) putsIn() bool {
+	if q.next() != '$' || q.at+1 == len(q.b) || q.b[q.at+1] != '{' {
+		return false
+	}
+	q.at += 2
+	q.spaces()
+	return true
+}
+
+// written reads the text of a string up to its end or to what is put in, and adds it to text.
+func (q *quickReader) written(text []byte) ([]byte, bool) {
 	from := q.at
-	var escaped strings.Builder // what was read of a text with escapes
 	for ; q.at < len(q.b); q.at++ {
 		switch c := q.b[q.at]; {
 		case c == '"':
-			return q.text(&escaped, from), true
+			return append(text, q.b[from:q.at]...), true
 		case c == '\\':
 			if q.at+1 == len(q.b) {
-				return "", false
+				return nil, false
 			}
 			i := strings.IndexByte(`nrt"\`, q.b[q.at+1])
 			if i < 0 {
-				return "", false
+				return nil, false
 			}
-			escaped.Write(q.b[from:q.at])
-			escaped.WriteByte("\n\r\t\"\\"[i])
+			text = append(append(text, q.b[from:q.at]...), "\n\r\t\"\\"[i])
 			q.at++
 			from = q.at + 1
 		case c == '$' || c == '%':
 			if q.at+1 == len(q.b) {
-				return "", false
+				return nil, false
 			}
 			switch after := q.b[q.at+1]; {
 			case c == '$' && after == '{':
-				return q.text(&escaped, from), true
+				return append(text, q.b[from:q.at]...), true
 			case strings.IndexByte("{$%\"\\", after) >= 0:
-				return "", false // how these read is the scanner's secret
+				return nil, false // how these read is the scanner's secret
 			}
 		case c < ' ' && c != '\t', c >= 0x7f:
-			return "", false
+			return nil, false
 		}
 	}
-	return "", false
-}
-
-// text is what was read since from, behind what was read before.
-func (q *quickReader) text(before *strings.Builder, from int) string {
-	if before.Len() == 0 {
-		return q.word(q.b[from:q.at])
-	}
-	before.Write(q.b[from:q.at])
-	return before.String()
+	return nil, false
 }
