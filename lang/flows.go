@@ -22,7 +22,7 @@ func (r *renderer) flows() {
 	for i := range r.out.Env {
 		r.out.Env[i].Value.Canonical = c.text(r.out.Env[i].Value.Real)
 	}
-	r.orderFlows(c)
+	r.orderFlows(&c)
 }
 
 // orderFlows lists first the flows whose mounts occur, in order of first use, then the others.
@@ -34,7 +34,7 @@ func (r *renderer) orderFlows(c *canonicalizer) {
 		r.out.Flows = append(r.out.Flows, c.flows[n])
 	}
 	for i, f := range c.flows {
-		if f.Mount != "" && c.number[c.mounts[f.Mount]] > 0 {
+		if n, _ := c.flowAt(f.Mount); f.Mount != "" && c.number[n] > 0 {
 			continue
 		}
 		if f.Reference == "" && f.Output != "" && !r.exists(&c.flows[i]) {
@@ -77,13 +77,14 @@ func (r *renderer) candidates() []Flow {
 	return r.appendReferences(list)
 }
 
-// concrete returns the instances behind the address of a need.
+// concrete returns the instances behind the address of a need, until it is called again.
 func (r *renderer) concrete(a Address) []*Instance {
 	if d := r.ev.tasks[a.Task]; d != nil && d.expand != nil {
 		return r.values.instances(d)
 	}
 	if i, ok := r.ev.instance(a); ok {
-		return []*Instance{i}
+		r.alone[0] = i
+		return r.alone[:]
 	}
 	if p := r.late.prev; p != nil && p.Address == a {
 		return []*Instance{p}
@@ -123,29 +124,51 @@ func (r *renderer) appendReferences(list []Flow) []Flow {
 // canonicalizer replaces mounts by tokens numbered in order of first use.
 type canonicalizer struct {
 	flows   []Flow
-	mounts  map[string]int // the last flow with a mount
+	mounts  map[string]int // the last flow with a mount, where there are more than a few
 	lengths []int          // of mounts, longest first
 	number  []int          // of the token of a flow; 0 while its mount was not met
 	order   []int          // the flows whose mounts were met
 }
 
-func newCanonicalizer(flows []Flow) *canonicalizer {
-	c := &canonicalizer{flows: flows}
+func newCanonicalizer(flows []Flow) canonicalizer {
+	n := len(flows)
+	c := canonicalizer{flows: flows}
+	if n == 0 {
+		return c
+	}
+	room := make([]int, 3*n)
+	c.number, c.order, c.lengths = room[:n:n], room[n:n:2*n], room[2*n:2*n]
+	if n > few {
+		c.mounts = make(map[string]int, n)
+	}
 	for i := range flows {
 		m := flows[i].Mount
 		if m == "" {
 			continue
 		}
-		if c.mounts == nil {
-			c.mounts, c.number = make(map[string]int, len(flows)), make([]int, len(flows))
+		if c.mounts != nil {
+			c.mounts[m] = i
 		}
-		c.mounts[m] = i
 		if !slices.Contains(c.lengths, len(m)) {
 			c.lengths = append(c.lengths, len(m))
 		}
 	}
 	slices.SortFunc(c.lengths, func(a, b int) int { return b - a })
 	return c
+}
+
+// flowAt returns the last flow with a mount.
+func (c *canonicalizer) flowAt(mount string) (flow int, ok bool) {
+	if c.mounts != nil {
+		flow, ok = c.mounts[mount]
+		return flow, ok
+	}
+	for i := len(c.flows) - 1; i >= 0; i-- {
+		if c.flows[i].Mount == mount {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 func (c *canonicalizer) text(s string) string {
@@ -166,7 +189,9 @@ func (c *canonicalizer) text(s string) string {
 		case s[i] == MountDir[0]:
 			if m, ok := c.mountAt(s[i:]); ok {
 				b.WriteString(s[done:i])
-				b.WriteString(tokenMark + "in" + strconv.Itoa(c.token(m)) + tokenMark)
+				b.WriteString(tokenMark + "in")
+				b.WriteString(strconv.Itoa(c.token(m)))
+				b.WriteString(tokenMark)
 				i += len(c.flows[m].Mount)
 				done = i
 				continue
@@ -185,7 +210,7 @@ func (c *canonicalizer) mountAt(s string) (flow int, ok bool) {
 	}
 	for _, n := range c.lengths {
 		if n <= len(s) {
-			if m, ok := c.mounts[s[:n]]; ok {
+			if m, ok := c.flowAt(s[:n]); ok {
 				return m, true
 			}
 		}

@@ -66,18 +66,27 @@ func (a *lateArg) name() string {
 	return a.spec.Name
 }
 
+// start is where an argument of a task's own begins.
+func (a *lateArg) start() hcl.Pos {
+	return hcl.Pos{Line: int(a.line), Column: int(a.column), Byte: int(a.from)}
+}
+
+// reader reads an argument of a task's own.
+func (a *lateArg) reader(src []byte, file string) *quickReader {
+	return newQuickReader(src[a.from:a.to], file, a.start())
+}
+
 // readLate parses an argument again that was parsed without a word to say.
 func (ev *evaluator) readLate(d *taskDef, a *lateArg) *argument {
 	if a.shared != nil {
 		return a.shared
 	}
-	start := hcl.Pos{Line: int(a.line), Column: int(a.column), Byte: int(a.from)}
 	if src, ok := ev.src.source(d.task.Range.File); ok {
-		if read := newQuickReader(src[a.from:a.to], d.task.Range.File, start).argumentOf(a.spec); read != nil {
+		if read := a.reader(src, d.task.Range.File).argumentOf(a.spec); read != nil {
 			return read
 		}
 	}
-	body := ev.reparse(d.task.Range.File, start, int(a.to))
+	body := ev.reparse(d.task.Range.File, a.start(), int(a.to))
 	attr := body.Attributes[a.spec.Name]
 	if attr == nil {
 		bug("%s: there is no %s at byte %d any more", d.task.Range.File, a.spec.Name, a.from)

@@ -188,6 +188,11 @@ func instanceMount(a Address) string { return MountDir + "/" + a.String() }
 // outputMount is where one output lies in a workspace.
 func outputMount(a Address, output string) string { return MountDir + "/" + a.String() + "/" + output }
 
+// appendMount adds outputMount to b.
+func appendMount(b []byte, a Address, output string) []byte {
+	return append(append(append(append(b, MountDir+"/"...), a.String()...), '/'), output...)
+}
+
 // output returns the value of one output.
 func (v *lateValues) output(i *Instance, o *Output, res Result, r reads) cty.Value {
 	mark := sourceMark{from: i.Address, output: o.Name}

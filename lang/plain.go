@@ -118,14 +118,22 @@ func (ev *evaluator) plainPath(t hcl.Traversal) (i *Instance, output string) {
 	outputs, _ := stepName(t[2])
 	output, _ = stepName(t[3])
 	path, _ := stepName(t[4])
-	d := ev.tasks[task.Name]
-	if !named || outputs != "outputs" || path != "path" || d == nil || d.broken || d.forEach != nil || !d.single(d.task.Instances) {
+	if !named || outputs != "outputs" || path != "path" {
 		return nil, ""
 	}
-	i = d.task.Instances[0]
+	return ev.plainOutput(ev.tasks[task.Name], output)
+}
+
+// plainOutput returns the one instance of a task, and its name of an output; nil when the task is none, or has more than one, or not
+// that output.
+func (ev *evaluator) plainOutput(d *taskDef, output string) (*Instance, string) {
+	if d == nil || d.broken || d.forEach != nil || !d.single(d.task.Instances) {
+		return nil, ""
+	}
+	i := d.task.Instances[0]
 	for n := range i.Outputs {
-		if i.Outputs[n].Name == output {
-			return i, output
+		if name := i.Outputs[n].Name; name == output {
+			return i, name
 		}
 	}
 	return nil, ""

@@ -1,8 +1,10 @@
 package lang
 
 import (
+	"math/rand/v2"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/stretchr/testify/require"
 )
@@ -70,6 +72,58 @@ func plainAlike(t testing.TB, c *Campaign, i *Instance, results Results) int {
 		require.ElementsMatch(t, long.marks.keys, quick.marks.keys, "%v of %s", e.Range(), i.Address)
 	}
 	return n
+}
+
+// TestPlainRunReadsAlike proves that what is rendered from the text of an argument is what is rendered of its tree, over texts that
+// differ from plain ones in a few bytes.
+func TestPlainRunReadsAlike(t *testing.T) {
+	c := loadClean(t, map[string]string{"campaign.hcl": `
+task "a" {
+  command = ["true"]
+  output "o" { path = "o" }
+}
+task "b" {
+  command = ["cat", task.a.outputs.o.path]
+}
+`})
+	i, random := instanceAt(t, c, "b"), rand.New(rand.NewPCG(1, 2))
+	lists, objects := 0, 0
+	for _, text := range []string{
+		"command = [\"sh\", \"-c\", # the shell\n \"cat ${task.a.outputs.o.path} \\\"x\\\" ${ task.a.outputs.o.path }|\", task.a.outputs.o.path, \"${task.a.outputs.o.path}\", \"\"]",
+		"env = { A = \"1\", \"B\" : task.a.outputs.o.path\n C = \"${task.a.outputs.o.path}/..\" }",
+	} {
+		for range 20000 {
+			b := mutated([]byte(text), random)
+			new := func() (*quickReader, *plainTexts) {
+				return newQuickReader(b, "campaign.hcl", hcl.InitialPos), &plainTexts{r: newRenderer(c.eval, i, sameResults{"text"})}
+			}
+			q, p := new()
+			if got, ok := q.plainList(p); ok {
+				lists++
+				q, of := new()
+				a := q.argument(&Block{Free: true})
+				require.NotNil(t, a, "%s", b)
+				require.Equal(t, len(b), q.at, "%s", b)
+				want, ok := of.list(a.syntax)
+				require.True(t, ok, "%s", b)
+				require.Equal(t, want, append([]Text{}, got...), "%s", b)
+				require.Equal(t, of.used, p.used, "%s", b)
+			}
+			q, p = new()
+			if got := map[string]plainPart{}; q.plainObject(p, got) {
+				objects++
+				q, of := new()
+				a := q.argument(&Block{Free: true})
+				require.NotNil(t, a, "%s", b)
+				require.Equal(t, len(b), q.at, "%s", b)
+				want := map[string]plainPart{}
+				require.True(t, of.object(a.syntax, want), "%s", b)
+				require.Equal(t, want, got, "%s", b)
+			}
+		}
+	}
+	require.Greater(t, lists, 1500)
+	require.Greater(t, objects, 1500)
 }
 
 // TestPlainTexts proves which texts are rendered without the evaluator, which are left to it, and that both come out right beside

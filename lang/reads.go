@@ -64,5 +64,7 @@ func (r *readRecorder) note(name string) {
 func (r *readRecorder) names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Sorted(slices.Values(r.seen))
+	seen := slices.Clone(r.seen)
+	slices.Sort(seen)
+	return seen
 }

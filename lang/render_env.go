@@ -63,16 +63,33 @@ func (r *renderer) plainEnvironment(args []*argument) bool {
 			return false
 		}
 	}
+	if !areNames(merged) {
+		return false
+	}
+	r.takePlain(merged)
+	return true
+}
+
+// areNames reports whether all that is set has the name of an environment variable.
+func areNames(merged map[string]plainPart) bool {
 	for k := range merged {
 		if !envName.MatchString(k) {
 			return false
 		}
 	}
+	return true
+}
+
+// takePlain sets the environment.
+func (r *renderer) takePlain(merged map[string]plainPart) {
+	if len(merged) == 0 {
+		return
+	}
+	p := plainTexts{r: r}
 	for _, k := range sortedKeys(merged) {
 		p.note(merged[k].used)
 		r.out.Env = append(r.out.Env, EnvVar{k, Text{Real: merged[k].real}})
 	}
-	return true
 }
 
 func (r *renderer) environment(args []*argument) {

@@ -19,6 +19,7 @@ type renderer struct {
 	marks  positions[sourceMark] // path marks met so far
 	out    Rendered
 	files  []string
+	alone  [1]*Instance // what concrete returns
 }
 
 // Render evaluates everything of an instance that may use what other instances wrote. It is
@@ -48,16 +49,23 @@ func newRenderer(ev *evaluator, i *Instance, results Results) *renderer {
 
 func (r *renderer) render() {
 	defer r.recovered(hcl.Range{})
-	args := r.ev.lateArgs(r.late.def)
-	if r.out.When = r.when(args.when); !r.out.When {
+	if r.out.When = r.plainRun(); !r.out.When && !r.longRun() {
 		return
 	}
-	r.body(&args)
-	r.environment(args.env)
-	r.secrets(args.secrets)
 	r.flows()
 	r.absent()
 	r.readFiles()
+}
+
+// longRun evaluates what plainRun does not render, and reports whether the instance runs.
+func (r *renderer) longRun() bool {
+	args := r.ev.lateArgs(r.late.def)
+	if r.out.When = r.when(args.when); r.out.When {
+		r.body(&args)
+		r.environment(args.env)
+		r.secrets(args.secrets)
+	}
+	return r.out.When
 }
 
 // value evaluates an expression and reports what failed; false then.

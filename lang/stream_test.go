@@ -23,6 +23,7 @@ func TestStreamLoadsAlike(t *testing.T) {
 	require.Greater(t, seen.streamed, 150)
 	require.Greater(t, seen.letGo, 200)
 	require.Greater(t, seen.rendered, 400)
+	require.Greater(t, seen.plain, 150)
 }
 
 // TestStreamIsAskedEverything proves that the test above asks a campaign all that can be asked: what it does not ask might look for
@@ -74,7 +75,7 @@ func everyCampaign(t *testing.T) []Options {
 }
 
 // likeness counts what was compared.
-type likeness struct{ streamed, letGo, rendered int }
+type likeness struct{ streamed, letGo, rendered, plain int }
 
 func loadAs(t *testing.T, o Options, stream int) (*Campaign, Diagnostics) {
 	root, names, err := Locate(o)
@@ -156,6 +157,9 @@ func (s *likeness) render(t *testing.T, whole, parts *Campaign, a, b *Instance) 
 		require.Equal(t, want, got)
 		if want.When {
 			s.rendered++
+		}
+		if newRenderer(parts.eval, b, results).plainRun() { // with no tree
+			s.plain++
 		}
 	}
 }
