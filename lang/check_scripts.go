@@ -64,6 +64,7 @@ type word struct {
 func leadingWords(s *scope, e hclsyntax.Expression) (list []word, whole bool) {
 	switch e := e.(type) {
 	case *hclsyntax.TupleConsExpr:
+		list = make([]word, 0, len(e.Exprs))
 		for _, x := range e.Exprs {
 			v, ok := (&outliner{scope: s}).known(x)
 			list = append(list, wordOf(v, ok, x.Range()))

@@ -77,12 +77,12 @@ func (l *loader) checkPlanTime(d *taskDef) {
 	for _, name := range sortedKeys(d.settings) {
 		check(d.settings[name])
 	}
-	blocks := append(append([]*node(nil), d.outputs...), d.node.all("input")...)
-	blocks = append(blocks, d.node.all("export")...)
-	for _, b := range append(blocks, d.retry, d.expand, d.node.block("workspace")) {
-		if b != nil {
-			for _, a := range b.args {
-				check(a)
+	for _, blocks := range [][]*node{d.outputs, d.node.all("input"), d.node.all("export"), {d.retry, d.expand, d.node.block("workspace")}} {
+		for _, b := range blocks {
+			if b != nil {
+				for _, a := range b.args {
+					check(a)
+				}
 			}
 		}
 	}

@@ -7,6 +7,9 @@ const howCompared = "is compared with"
 
 // contractsOf lists the contracts of a task's outputs, each once.
 func (l *loader) contractsOf(d *taskDef) []*Contract {
+	if len(l.c.Contracts) == 0 {
+		return nil
+	}
 	var cs []*Contract
 	for _, o := range d.shapes() {
 		if c := l.typer.contractOf(o); c != nil && !slices.Contains(cs, c) {

@@ -199,7 +199,7 @@ func (d *taskDef) refs() []Ref {
 		task string
 		kind RefKind
 	}
-	var seen positions[key]
+	seen := positions[key]{keys: make([]key, 0, len(d.task.Mentions))}
 	for _, m := range d.task.Mentions {
 		seen.add(key{m.Task, m.Kind})
 	}

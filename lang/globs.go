@@ -27,7 +27,7 @@ func staysBelow(g string) bool {
 	if strings.HasPrefix(g, "/") || strings.ContainsAny(g, "\x00") {
 		return false
 	}
-	for _, part := range strings.FieldsFunc(g, func(r rune) bool { return r == '/' || r == '{' || r == ',' || r == '}' }) {
+	for part := range strings.FieldsFuncSeq(g, func(r rune) bool { return r == '/' || r == '{' || r == ',' || r == '}' }) {
 		if part == ".." {
 			return false
 		}

@@ -40,6 +40,9 @@ type eachKey struct {
 	value cty.Value
 }
 
+// noKeys is the one empty key of a task without for_each.
+var noKeys = []eachKey{{}}
+
 // makeInstances expands for_each, matrix and loops, and decodes the settings of each instance.
 func (l *loader) makeInstances(d *taskDef) {
 	if d.broken {
@@ -49,7 +52,7 @@ func (l *loader) makeInstances(d *taskDef) {
 		l.error("UF4101", d.forEach.nameRange, "A task takes its instances either from for_each or from expand, not from both.").
 			also(d.expand.header, "expand is here")
 	}
-	keys := []eachKey{{}}
+	keys := noKeys
 	if d.forEach != nil {
 		keys = l.eachKeys(d)
 	}
@@ -59,9 +62,9 @@ func (l *loader) makeInstances(d *taskDef) {
 	if !l.countInstances(d, keys, cells) {
 		return
 	}
-	var all []*Instance
+	all := make([]*Instance, 0, len(cells))
 	for i := range cells {
-		all = append(all, l.cellInstances(d, &cells[i])...)
+		all = l.addInstances(all, d, &cells[i])
 	}
 	l.keep(d, all)
 	if len(all) == 0 && (d.forEach != nil || d.matrix != nil) {
@@ -85,20 +88,20 @@ func (l *loader) makeSymbolic(d *taskDef) {
 
 // plannedCells lists the cells of every key with how often each is looped.
 func (l *loader) plannedCells(d *taskDef, keys []eachKey) []lateParts {
-	var cells []lateParts
+	cells := make([]lateParts, 0, len(keys))
 	for _, k := range keys {
 		base := lateParts{def: d, keyed: d.forEach != nil, cellValues: oneCell}
 		if k.value != cty.NilVal {
 			base.cellValues = &cellValues{value: k.value}
 		}
 		for _, c := range l.matrixCells(d, base, k.key) {
-			cell := base
+			cells = append(cells, base)
+			cell := &cells[len(cells)-1]
 			if c.value != cty.NilVal {
 				cell.cellValues = &cellValues{value: k.value, matrix: c.value}
 			}
 			cell.inst = &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: k.key, Matrix: c.label}}
-			cell.count = l.loopCount(d, &cell)
-			cells = append(cells, cell)
+			cell.count = l.loopCount(d, cell)
 			if len(cells) > maxInstances {
 				return cells
 			}
@@ -184,9 +187,8 @@ func exportLast(all []*Instance) {
 	}
 }
 
-// cellInstances makes the instances of one cell: one for each loop.
-func (l *loader) cellInstances(d *taskDef, cell *lateParts) []*Instance {
-	all := make([]*Instance, 0, cell.count)
+// addInstances makes the instances of one cell, one for each loop, and adds them to all.
+func (l *loader) addInstances(all []*Instance, d *taskDef, cell *lateParts) []*Instance {
 	var prev *Instance
 	for i := range cell.count {
 		inst := l.instance(d, *cell, cell.inst.Address, i, prev)

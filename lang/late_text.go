@@ -113,8 +113,7 @@ func (d *taskDef) canLetGo() bool {
 	if d.node.whole.End.Byte > math.MaxUint32 {
 		return false
 	}
-	outputs := d.task.Instances[0].Outputs
-	return slices.Equal(shapesOf(outputs), d.taskText.shapes())
+	return slices.EqualFunc(d.task.Instances[0].Outputs, d.taskText.outputs, func(o Output, n *node) bool { return o.shape() == n.shape() })
 }
 
 // letGo gives up what a task says, which was checked without a word. What it evaluates when it runs is parsed again then.
@@ -176,27 +175,36 @@ func (d *taskDef) shapes() []outputShape {
 func (t *taskText) shapes() []outputShape {
 	list := make([]outputShape, 0, len(t.outputs))
 	for _, n := range t.outputs {
-		o := outputShape{name: n.name, named: n.arg("contract") != nil, tree: n.arg("tree") != nil}
-		if a := n.arg("contract"); a != nil && len(a.uses) == 1 && a.uses[0].root == "contract" {
-			o.contract = a.uses[0].name
-		}
-		if a := n.arg("optional"); a != nil {
-			v, ok := literalValue(a.syntax)
-			o.optional = ok && v.Type() == cty.Bool && !v.IsNull() && v.True()
-		}
-		list = append(list, o)
+		list = append(list, n.shape())
 	}
 	return list
+}
+
+// shape is that of the output that a block declares.
+func (n *node) shape() outputShape {
+	o := outputShape{name: n.name, named: n.arg("contract") != nil, tree: n.arg("tree") != nil}
+	if a := n.arg("contract"); a != nil && len(a.uses) == 1 && a.uses[0].root == "contract" {
+		o.contract = a.uses[0].name
+	}
+	if a := n.arg("optional"); a != nil {
+		v, ok := literalValue(a.syntax)
+		o.optional = ok && v.Type() == cty.Bool && !v.IsNull() && v.True()
+	}
+	return o
 }
 
 func shapesOf(outputs []Output) []outputShape {
 	list := make([]outputShape, 0, len(outputs))
 	for i := range outputs {
-		o := outputShape{name: outputs[i].Name, tree: len(outputs[i].Tree) > 0, optional: outputs[i].Optional}
-		if c := outputs[i].Contract; c != nil {
-			o.contract, o.named = c.Name, true
-		}
-		list = append(list, o)
+		list = append(list, outputs[i].shape())
 	}
 	return list
+}
+
+func (o *Output) shape() outputShape {
+	s := outputShape{name: o.Name, tree: len(o.Tree) > 0, optional: o.Optional}
+	if c := o.Contract; c != nil {
+		s.contract, s.named = c.Name, true
+	}
+	return s
 }

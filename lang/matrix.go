@@ -17,8 +17,15 @@ type matrixCell struct {
 // matrixCells evaluates the matrix for one key; one empty cell without a matrix.
 func (l *loader) matrixCells(d *taskDef, base lateParts, key string) []matrixCell {
 	if d.matrix == nil {
-		return []matrixCell{{value: cty.NilVal}}
+		return noMatrix
 	}
+	return l.cellsOf(d, base, key)
+}
+
+// noMatrix is the one empty cell.
+var noMatrix = []matrixCell{{value: cty.NilVal}}
+
+func (l *loader) cellsOf(d *taskDef, base lateParts, key string) []matrixCell {
 	base.inst = &Instance{Task: d.task, Address: Address{Task: d.task.Name, Key: key}}
 	v, ok := l.planTime(base.scope(l.ev), d.matrix)
 	if !ok || !v.IsKnown() {
@@ -26,7 +33,7 @@ func (l *loader) matrixCells(d *taskDef, base lateParts, key string) []matrixCel
 	}
 	v, _ = v.Unmark()
 	if v.IsNull() {
-		return []matrixCell{{value: cty.NilVal}}
+		return noMatrix
 	}
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		l.error("UF4302", d.matrix.place, "matrix needs a map of lists, not %s.", describeType(v))

@@ -83,7 +83,7 @@ func appendAddress(list []Address, a Address) []Address {
 // needs returns the instances that i needs, in order of declaration.
 func (l *loader) needs(d *taskDef, i *Instance) []Need {
 	deps := l.depsOf(d, i)
-	var met positions[*Instance]
+	met := positions[*Instance]{keys: make([]*Instance, 0, len(deps))}
 	needs := make([]Need, 0, len(deps))
 	tolerated := make([]bool, 0, len(deps))
 	for _, one := range deps {

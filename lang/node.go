@@ -57,9 +57,18 @@ func (n *node) block(kind string) *node {
 
 // all returns the nested blocks of a type.
 func (n *node) all(kind string) []*node {
-	var bs []*node
-	for _, b := range n.blocks {
-		if b.schema.Name == kind {
+	is := func(b *node) bool { return b.schema.Name == kind }
+	first := slices.IndexFunc(n.blocks, is)
+	if first < 0 {
+		return nil
+	}
+	end := first + 1
+	for end < len(n.blocks) && is(n.blocks[end]) {
+		end++
+	}
+	bs := n.blocks[first:end:end] // which is all, where they stand together
+	for _, b := range n.blocks[end:] {
+		if is(b) {
 			bs = append(bs, b)
 		}
 	}

@@ -3,6 +3,7 @@ package lang
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -159,9 +160,12 @@ func (o *outliner) known(e hclsyntax.Expression) (cty.Value, bool) {
 	if v, ok := literalValue(e); ok {
 		return v, true
 	}
+	if o.plainlyLate(e) {
+		return cty.NilVal, false
+	}
 	x := analyze(e)
 	for i := range x.uses {
-		if o.late(&x.uses[i]) {
+		if o.late(x.uses[i].root) {
 			return cty.NilVal, false
 		}
 	}
@@ -170,15 +174,26 @@ func (o *outliner) known(e hclsyntax.Expression) (cty.Value, bool) {
 }
 
 // late reports whether a name stands for something that is not known, or whose own name must not count.
-func (o *outliner) late(u *use) bool {
-	switch u.root {
+func (o *outliner) late(root string) bool {
+	switch root {
 	case "task", "group", "reference", "item", "vars":
 		return true
 	}
 	for _, name := range o.bound {
-		if name == u.root {
+		if name == root {
 			return true
 		}
+	}
+	return false
+}
+
+// plainlyLate reports whether a reference, or one in a template, is to such a name, before the expression is analyzed.
+func (o *outliner) plainlyLate(e hclsyntax.Expression) bool {
+	switch e := e.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		return o.late(e.Traversal.RootName())
+	case *hclsyntax.TemplateExpr:
+		return slices.ContainsFunc(e.Parts, o.plainlyLate)
 	}
 	return false
 }

@@ -193,7 +193,7 @@ func (l *loader) decodeProfile(s *scope, d *taskDef, i *Instance) {
 var retryCauses = []string{"crash", "timeout", "stall", "contract"}
 
 func (l *loader) decodeRetry(s *scope, d *taskDef, i *Instance) {
-	i.Retry = Retry{Attempts: 1, On: slices.Clone(retryCauses), Feedback: true}
+	i.Retry = Retry{Attempts: 1, On: slices.Clip(retryCauses), Feedback: true}
 	attempts := d.retry.arg("attempts")
 	if o := d.settings["retry.attempts"]; o != nil {
 		attempts = o

@@ -120,6 +120,9 @@ func addDistinct(ts []*typ, a *typ) []*typ {
 
 // general is the type without the values that are known of it.
 func (t *typ) general() *typ {
+	if t.partless() && t.known == cty.NilVal {
+		return t
+	}
 	return t.mapped(func(n *typ) { n.known = cty.NilVal })
 }
 
@@ -177,12 +180,21 @@ func (t *typ) structure() string {
 	if t.key != "" {
 		return t.key
 	}
+	if t.partless() && t.maybe == "" { // spelled at once: it is shared by loads that run at once
+		return plainStructures[t.shape]
+	}
 	key := t.makeStructure()
-	if t.elem != nil || t.elems != nil || t.attrs != nil { // the others are shared by loads that run at once, and are spelled at once
+	if t.elem != nil || t.elems != nil || t.attrs != nil { // the others are shared as well
 		t.key = key
 	}
 	return key
 }
+
+// plainStructures are those of types without parts.
+var plainStructures = [...]string{"a", "0", "s", "n", "b"}
+
+// partless reports whether a type is one without parts.
+func (t *typ) partless() bool { return int(t.shape) < len(plainStructures) }
 
 func (t *typ) makeStructure() string {
 	var b strings.Builder
@@ -211,7 +223,7 @@ func (t *typ) makeStructure() string {
 			b.WriteString(t.rest.structure())
 		}
 	default:
-		b.WriteString([]string{"a", "0", "s", "n", "b"}[t.shape])
+		b.WriteString(plainStructures[t.shape])
 	}
 	if t.maybe != "" {
 		b.WriteString("?")

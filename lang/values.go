@@ -232,11 +232,13 @@ func (l *loader) wantNumber(s *scope, a *argument) *big.Float {
 }
 
 // wantStrings returns the elements of a list of strings; [elementRange] is where each of them stands.
+var stringList = cty.List(cty.String)
+
 func (l *loader) wantStrings(s *scope, a *argument) []string {
 	if a != nil && len(a.texts) > 0 {
 		return slices.Clone(a.texts)
 	}
-	v, ok := l.wanted(s, a, cty.List(cty.String), "a list of strings")
+	v, ok := l.wanted(s, a, stringList, "a list of strings")
 	if !ok {
 		return nil
 	}
