@@ -172,23 +172,12 @@ func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]st
 			env[e.Name] = e.Value.Real
 		}
 	}
-	ws := b.workspace(a, at)
-	env["TMPDIR"] = filepath.Join(at.Workspace, "tmp")
-	env["UF_TASK"] = a.Address.String()
-	// The build id in it lets a later build find processes that outlived a killed one.
-	env["UF_ATTEMPT"] = b.Build + ":" + strconv.Itoa(at.Ordinal)
-	env["UF_OUT"] = ws
-	env["GIT_CEILING_DIRECTORIES"] = at.Workspace
+	maps.Copy(env, b.ownVariables(a, at))
+	if a.Mode != lang.ModeInplace { // beside what the task lists: git stops at the first of them that it meets
+		env[gitCeiling] = strings.TrimSuffix(at.Workspace+string(filepath.ListSeparator)+env[gitCeiling], string(filepath.ListSeparator))
+	}
 	if _, set := env["GIT_CONFIG_GLOBAL"]; a.Sandbox == "strict" && !set {
 		env["GIT_CONFIG_GLOBAL"] = os.DevNull // git does not start when a file in the home cannot be read
-	}
-	if a.Kind == lang.Prompt {
-		env["UF_PROMPT"] = filepath.Join(ws, filepath.FromSlash(agent.PromptPath))
-		env[CampaignVariable] = b.Campaign.Root
-		env["UF_USAGE"] = filepath.Join(ws, filepath.FromSlash(agent.UsagePath))
-	}
-	if a.Mode == lang.ModeInplace {
-		delete(env, "GIT_CEILING_DIRECTORIES")
 	}
 	out := make([]string, 0, len(env))
 	for k, v := range env {
@@ -196,6 +185,27 @@ func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]st
 	}
 	slices.Sort(out)
 	return out
+}
+
+// gitCeiling names the directories above which git looks for no repository.
+const gitCeiling = "GIT_CEILING_DIRECTORIES"
+
+// ownVariables are those of [lang.OwnVariables], whatever a campaign says.
+func (b *Builder) ownVariables(a *Action, at *cache.Attempt) map[string]string {
+	ws := b.workspace(a, at)
+	own := map[string]string{
+		"TMPDIR":  filepath.Join(at.Workspace, "tmp"),
+		"UF_TASK": a.Address.String(),
+		// The build id in it lets a later build find processes that outlived a killed one.
+		"UF_ATTEMPT": b.Build + ":" + strconv.Itoa(at.Ordinal),
+		"UF_OUT":     ws,
+	}
+	if a.Kind == lang.Prompt {
+		own["UF_PROMPT"] = filepath.Join(ws, filepath.FromSlash(agent.PromptPath))
+		own[CampaignVariable] = b.Campaign.Root
+		own["UF_USAGE"] = filepath.Join(ws, filepath.FromSlash(agent.UsagePath))
+	}
+	return own
 }
 
 // workspace is the working directory of the task.

@@ -181,8 +181,12 @@ func withoutAll(a, elem *typ) *typ {
 
 // splat finds the type of x[*].…: a list, also of a single value.
 func (c *checker) splat(e *hclsyntax.SplatExpr) *typ {
+	before := c.probs.errors
 	src := c.check(e.Source)
-	if src.shape == nullShape {
+	switch {
+	case c.probs.errors > before || c.unknown(e.Source): // a list of what is wrong is no list yet
+		return anyType
+	case src.shape == nullShape:
 		return tupleOf(nil)
 	}
 	elem := src

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -108,8 +109,8 @@ func (l *loader) checkUse(u *use, p site) bool {
 
 func (l *loader) unknownSymbol(u *use, p site) {
 	d := l.error("UF2001", u.steps[0].SourceRange(), "There is no symbol named %q.", u.root)
-	if l.interpolated(u) {
-		d.hint("for the shell's ${%s} write $${%s}", u.root, u.root)
+	if text := l.shellText(u); text != "" {
+		d.hint("for the shell's ${%s} write $${%s}", text, text)
 	}
 	if root := l.rootOf(u.root); root != "" {
 		d.Summary += " Did you mean " + root + "." + u.root + "?"
@@ -125,12 +126,26 @@ func (l *loader) unknownSymbol(u *use, p site) {
 	d.meant(u.steps[0].SourceRange(), u.root, p.roots())
 }
 
-// interpolated reports whether a use is all that stands between ${ and }, as a variable of a shell does.
-func (l *loader) interpolated(u *use) bool {
+// shellForm is what a shell takes between ${ and } for a parameter, as far as it is an expression here too.
+var shellForm = regexp.MustCompile(`^!?[A-Za-z_][\w-]*(\[[^\]}\n]*\]|[/%][^}\n]*)?$`)
+
+// shellText is what stands between ${ and } around a use when a shell may be meant by it, else "".
+func (l *loader) shellText(u *use) string {
 	r := u.steps[0].SourceRange()
 	b, ok := l.ev.src.source(r.Filename)
-	return ok && len(u.steps) == 1 && u.key == nil && r.End.Byte < len(b) &&
-		bytes.HasSuffix(b[:r.Start.Byte], []byte("${")) && b[r.End.Byte] == '}'
+	if !ok || r.End.Byte > len(b) {
+		return ""
+	}
+	open := bytes.LastIndex(b[:r.Start.Byte], []byte("${"))
+	end := bytes.IndexByte(b[r.End.Byte:], '}')
+	if open < 0 || end < 0 {
+		return ""
+	}
+	text := b[open+len("${") : r.End.Byte+end]
+	if !shellForm.Match(text) {
+		return ""
+	}
+	return string(text)
 }
 
 // rootOf returns the root symbol under which name is declared, when there is just one.
@@ -147,12 +162,7 @@ func (l *loader) rootOf(name string) string {
 	return found
 }
 
-func (l *loader) isDeclared(root, name string) bool {
-	if root == "local" {
-		return l.decl.locals[name] != nil
-	}
-	return l.decl.kinds[kindOfRoot(root)].byName[name] != nil
-}
+func (l *loader) isDeclared(root, name string) bool { return l.decl.has(root, name) }
 
 func (l *loader) checkDeclared(u *use, p site) bool {
 	if p.kind == inCampaign && isTaskRoot(u.root) {

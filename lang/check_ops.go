@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -15,10 +17,39 @@ func (c *checker) conditional(e *hclsyntax.ConditionalExpr) *typ {
 	if !sameKind(yes, no) {
 		c.probs.error("UF2102", hcl.RangeBetween(e.TrueResult.Range(), e.FalseResult.Range()),
 			"The true value is %s, but the false value is %s.", yes, no).
-			because("Both branches of a conditional must have one type.")
+			because("Both branches of a conditional must have one type%s.", apart(yes, no, ""))
 		return anyType
 	}
 	return unionOf(yes, no)
+}
+
+// apart says where two types differ that are called by one word, "" where their words differ already.
+func apart(a, b *typ, path string) string {
+	if a.String() != b.String() {
+		if path == "" {
+			return ""
+		}
+		return ": its " + path + " is " + a.String() + " in the one and " + b.String() + " in the other"
+	}
+	within := func(a, b *typ, step string) string {
+		if sameKind(a, b) {
+			return ""
+		}
+		return apart(a, b, path+step)
+	}
+	for i := range min(len(a.elems), len(b.elems)) {
+		if s := within(a.elems[i], b.elems[i], fmt.Sprintf("[%d]", i)); s != "" {
+			return s
+		}
+	}
+	for _, name := range sortedKeys(a.attrs) {
+		if other := b.attrs[name]; other != nil {
+			if s := within(a.attrs[name], other, "."+name); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
 }
 
 // branch checks what is evaluated only where certain tasks have left something.

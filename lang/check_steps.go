@@ -48,6 +48,23 @@ func (c *checker) traversal(e *hclsyntax.ScopeTraversalExpr) *typ {
 	return anyType
 }
 
+// unknown reports whether e begins with a name that is not there, or not here, which is said where names are checked.
+func (c *checker) unknown(e hclsyntax.Expression) bool {
+	t, ok := e.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || c.isBound(t.Traversal.RootName()) {
+		return false
+	}
+	root := t.Traversal.RootName()
+	if !containsString(declaredRoots, root) {
+		return !containsString(instanceRoots, root) && root != "vars"
+	}
+	if len(t.Traversal) < 2 {
+		return true
+	}
+	name, ok := stepName(t.Traversal[1])
+	return !ok || !c.ev.decl.has(root, name)
+}
+
 // steps follows .NAME and [KEY] from a value of type t; text is how the value is written.
 func (c *checker) steps(t *typ, text, root string, steps hcl.Traversal) *typ {
 	for _, s := range steps {

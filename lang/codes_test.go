@@ -117,6 +117,7 @@ func TestCodePagesListWhatThereIs(t *testing.T) {
 		"UF2001": append(append(slices.Clone(declaredRoots), instanceRoots...), "vars"),
 		"UF6101": contractKinds,
 		"UF7001": adapters,
+		"UF7202": OwnVariables(Prompt),
 		"UF7008": remoteEngines,
 		"UF9101": settable,
 	} {

@@ -34,6 +34,14 @@ func (r *registry) names() []string {
 	return append(names, r.others...)
 }
 
+// has reports whether a name is declared under a root symbol.
+func (d *declarations) has(root, name string) bool {
+	if root == "local" {
+		return d.locals[name] != nil
+	}
+	return d.kinds[kindOfRoot(root)].byName[name] != nil
+}
+
 // localNames is names for locals.
 func (d *declarations) localNames() []string {
 	if d.compared += len(d.order); d.compared > maxCompared {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -225,30 +224,25 @@ func (l *loader) loadProfiles() {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// wantEnv returns a map of environment variables with good names.
+// wantEnv returns what an agent or a profile sets in the environment of agents.
 func (l *loader) wantEnv(s *scope, a *argument) map[string]string {
+	m := l.wantEnvNames(s, a)
+	for k := range m {
+		l.overruled(keyRange(a.expression, k), k, true)
+	}
+	return m
+}
+
+// wantEnvNames returns a map of environment variables with good names.
+func (l *loader) wantEnvNames(s *scope, a *argument) map[string]string {
 	m := l.wantStringMap(s, a)
 	for k := range m {
 		if !envName.MatchString(k) {
 			l.badEnvName(a, k)
 			delete(m, k)
 		}
-		l.overruled(keyRange(a.expression, k), k, true)
 	}
 	return m
-}
-
-// setForAll and setForPrompts are set by ufbuild in the environment of every task and of agents, whatever a campaign says.
-var (
-	setForAll     = []string{"TMPDIR", "UF_TASK", "UF_ATTEMPT", "UF_OUT"}
-	setForPrompts = []string{"UF_PROMPT", "UF_USAGE", "UF_CAMPAIGN"}
-)
-
-// overruled warns of a variable whose value would be replaced.
-func (l *loader) overruled(where hcl.Range, name string, prompt bool) {
-	if containsString(setForAll, name) || prompt && containsString(setForPrompts, name) {
-		l.warn("UF7202", where, "%s is set by ufbuild itself, so this has no effect.", name)
-	}
 }
 
 // wantNames returns a list of names of environment variables, for a prompt or an agent, or for a command.
@@ -302,9 +296,7 @@ func (l *loader) checkDefaults(n *node) {
 	}
 	for _, b := range n.blocks {
 		for _, a := range b.args {
-			if a.spec.Phase != Static {
-				l.checkNames(a.expression, siteDefaults)
-			}
+			l.checkNames(a.expression, siteDefaults)
 		}
 	}
 }

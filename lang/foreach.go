@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -97,16 +98,41 @@ func (l *loader) eachTypeOK(a *argument, v cty.Value) bool {
 	if t.IsTupleType() || t.IsListType() {
 		if form := l.pathMap(a, v); form != "" {
 			n.because("These are paths, and a path cannot be a key, which becomes part of a task's name.").
-				hint(shortKeys+".").fixed(a.place, form)
+				hint(shortKeys+".").fixed(a.place, inFile(a.place, form))
 			return false
 		}
 		n.Detail = "A list has no stable keys: adding an element at its start would rename every instance."
-		n.Hint = "If it holds distinct strings, write toset(…) around it."
-		if b, ok := l.ev.src.source(a.place.Filename); ok {
-			n.fixed(a.place, "toset("+string(a.place.SliceBytes(b))+")")
+		b, ok := l.ev.src.source(a.place.Filename)
+		switch {
+		case !allStrings(v):
+			n.Hint = "Make a map of it, by what names each element for good, such as { for x in LIST : x.id => x }."
+		case ok:
+			n.hint("If it holds distinct strings, write toset(…) around it.").fixed(a.place, inFile(a.place, "toset("+string(a.place.SliceBytes(b))+")"))
 		}
 	}
 	return false
+}
+
+// allStrings reports whether a list holds nothing but strings.
+func allStrings(v cty.Value) bool {
+	for it := v.ElementIterator(); it.Next(); {
+		if _, e := it.Element(); e.Type() != cty.String {
+			return false
+		}
+	}
+	return true
+}
+
+// inFile is an expression as the file of a place has it: in JSON it stands in quotes.
+func inFile(where hcl.Range, expression string) string {
+	if !strings.HasSuffix(where.Filename, ".json") {
+		return expression
+	}
+	b, err := json.Marshal("${" + expression + "}")
+	if err != nil {
+		bug("spell %q as JSON: %v", expression, err)
+	}
+	return unescapeHTML(string(b))
 }
 
 // collectKeys returns the elements whose keys can be part of an address, in lexical order.
@@ -167,7 +193,7 @@ func (b *badKeys) add(l *loader, a *argument, v cty.Value, where hcl.Range, key 
 	}
 	form := l.pathMap(a, v)
 	if form != "" && where == a.place {
-		n.hint(shortKeys+".").fixed(where, form)
+		n.hint(shortKeys+".").fixed(where, inFile(where, form))
 		return
 	}
 	if form == "" {

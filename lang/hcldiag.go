@@ -207,6 +207,9 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 		n.Hint = "If this is text and no template, such as a length in a shell, write $${# instead of ${#."
 		return
 	}
+	if n.unclosed(bad, src, where, prompt) {
+		return
+	}
 	if open, ok := markBefore(src, where.Start, bad, "${{"); ok && open.Start.Line == bad.Start.Line {
 		n.Hint = "If this is text and no template, such as an expression of a workflow, write $${{ instead of ${{."
 		return
@@ -224,8 +227,12 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 	case prompt && ok && d.Summary == "Invalid character":
 		n.Detail, n.Hint = "", "Close it by }. If it is text and no template, such as a shell parameter, write $${ instead of ${."
 		n.also(open, "the template begins here")
-	case prompt && n.Hint == "":
-		n.Hint = "If this is text and no template, such as a shell parameter, write $${ instead of ${."
+	default:
+		open, ok := openMark(src, where.Start, bad, prompt)
+		if !ok && prompt {
+			open.mark = "${"
+		}
+		n.Hint = strings.TrimSpace(n.Hint + " " + textHints[open.mark])
 	}
 }
 
@@ -313,7 +320,11 @@ func (p *problems) setTwice(where hcl.Range, src []byte, m []string) {
 	line, _ := strconv.Atoi(m[3])
 	column, _ := strconv.Atoi(m[4])
 	first := hcl.Range{Filename: where.Filename, Start: hcl.Pos{Line: line, Column: column, Byte: lineOffset(src, line) + column - 1}}
-	first.End = hcl.Pos{Line: line, Column: column + len(m[1]), Byte: first.Start.Byte + len(m[1])}
+	size := len(m[1])
+	if first.Start.Byte < len(src) && src[first.Start.Byte] == '"' { // in JSON
+		size += len(`""`)
+	}
+	first.End = hcl.Pos{Line: line, Column: column + size, Byte: first.Start.Byte + size}
 	p.error("UF1104", where, "%q was already set at %s:%d.", m[1], m[2], line).also(first, "it is set here first")
 }
 
@@ -330,9 +341,15 @@ func escapeHint(d *hcl.Diagnostic) string {
 	s := d.Summary + d.Detail
 	switch {
 	case strings.Contains(s, "control keyword"), strings.Contains(s, "directive"):
-		return "If this is text and no template, write %%{ instead of %{."
+		return textHints["%{"]
 	case strings.Contains(s, "interpolation"), strings.Contains(s, "template"), strings.Contains(s, "Extra characters"):
-		return "If this is text and no template, such as a shell parameter, write $${ instead of ${."
+		return textHints["${"]
 	}
 	return ""
+}
+
+// textHints say by the mark of a template how to write it as plain text.
+var textHints = map[string]string{
+	"${": "If this is text and no template, such as a shell parameter, write $${ instead of ${.",
+	"%{": "If this is text and no template, write %%{ instead of %{.",
 }

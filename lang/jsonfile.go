@@ -2,6 +2,8 @@ package lang
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,6 +16,7 @@ import (
 // everything after it, references and types included, is checked alike.
 type jsonReader struct {
 	name  string
+	src   []byte
 	probs *problems
 }
 
@@ -33,7 +36,7 @@ func parseJSON(b []byte, name string, p *problems) *hclsyntax.Body {
 	if ds.HasErrors() || f == nil {
 		return nil
 	}
-	r := jsonReader{name, p}
+	r := jsonReader{name, b, p}
 	return r.body(f.Body, rootSchema)
 }
 
@@ -47,6 +50,9 @@ func (r *jsonReader) body(b hcl.Body, schema *Block) *hclsyntax.Body {
 	content, rest, ds := b.PartialContent(want)
 	r.report(ds)
 	for _, blk := range content.Blocks {
+		if slices.Contains(blk.Labels, "//") {
+			continue // a comment among names
+		}
 		n, _ := schema.Block(blk.Type)
 		out.Blocks = append(out.Blocks, r.block(blk, n))
 	}
@@ -75,14 +81,25 @@ func (r *jsonReader) block(b *hcl.Block, schema *Block) *hclsyntax.Block {
 
 func (r *jsonReader) report(ds hcl.Diagnostics) {
 	for _, d := range ds {
+		where := subjectOf(d, hcl.Range{Filename: r.name})
+		if commentBefore.Match(r.src[:min(where.Start.Byte, len(r.src))]) {
+			continue // where a name could stand, HCL takes what is said there for a block
+		}
+		if m := setBefore.FindStringSubmatch(d.Detail); m != nil {
+			r.probs.setTwice(where, r.src, m)
+			continue
+		}
 		code := syntaxCodes[d.Summary]
 		if code == "" {
 			code = "UF1006"
 		}
 		summary, rest := sentence(d)
-		r.probs.error(code, subjectOf(d, hcl.Range{Filename: r.name}), "%s", summary).Detail = rest
+		r.probs.error(code, where, "%s", summary).Detail = rest
 	}
 }
+
+// commentBefore is the end of a text behind which a comment stands as a value.
+var commentBefore = regexp.MustCompile(`"//"\s*:\s*$`)
 
 // expression converts a JSON value. Strings are templates, or references where the argument takes one.
 func (r *jsonReader) expression(e hcl.Expression, spec *Arg) hclsyntax.Expression {

@@ -121,8 +121,11 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block, beside
 	if p.meantRetry(a, schema) {
 		return ""
 	}
-	if _, ok := schema.Block(a.Name); ok {
-		p.error("UF1106", a.NameRange, "%q is a block: remove the equals sign.", a.Name)
+	if b, ok := schema.Block(a.Name); ok {
+		n := p.error("UF1106", a.NameRange, "%q is a block: remove the equals sign.", a.Name)
+		if b.Labels > 0 {
+			n.hint("Blocks are written %s.", b.form(a.Name))
+		}
 		return ""
 	}
 	n := p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).

@@ -29,7 +29,7 @@ func (l *loader) loadRemotes() {
 			MaxTimeout: l.wantDuration(s, l.planned(n, "max_timeout"), 0),
 			RetryLost:  int(l.wantInt(s, l.planned(n, "retry_lost"), -1, 0, maxRetryLost, "UF7008")),
 			Properties: l.wantStringMap(s, l.planned(n, "properties")),
-			Env:        l.wantEnv(s, l.planned(n, "env")),
+			Env:        l.wantRemoteEnv(s, l.planned(n, "env")),
 			Program:    l.wantString(s, l.planned(n, "program")),
 			Submit:     l.wantStrings(s, l.planned(n, "submit")),
 			Input:      l.wantString(s, l.planned(n, "input")),

@@ -67,7 +67,10 @@ func partOf(collection *typ) *typ {
 // eachType is the type of each, over all keys, or what the type of for_each tells where there are none.
 func (r *rootTypes) eachType() *typ {
 	d := r.task
-	if d.forEach != nil && len(d.each) == 0 {
+	switch {
+	case d.forEach == nil: // which was said where each is named
+		return anyType
+	case len(d.each) == 0:
 		return objectOf(map[string]*typ{"key": stringType, "value": partOf(r.typeOnly(d.forEach))})
 	}
 	vals := make([]cty.Value, 0, len(d.each))

@@ -37,6 +37,10 @@ task "here" {
   remote  = "local"
   workspace { mode = "inplace" }
 }
+remote "scratch" {
+  engine = "slurm"
+  env    = { TMPDIR = "/scratch", UF_USAGE = "x", "A-B" = "1" }
+}
 # want UF1206 @ 1:8 ""local" is reserved: it stands for this machine."
 # want UF7008 @ 7:3 "poll has no effect with engine "reapi": its server starts what it is sent."
 # want UF7008 @ 9:17 "retry_lost is 99; it must be a whole number between 0 and 20."
@@ -49,3 +53,5 @@ task "here" {
 # want UF7009 @ 28:13 "Timeout 1h0m0s of task "there" is more than remote "farm" grants (max_timeout 30m0s)."
 # want UF8204 @ 30:15 "task.there runs in the project itself: what it reads without declaring it is in no key, and what it writes beside its outputs stays."
 # want UF8204 @ 38:22 "task.here runs in the project itself: what it reads without declaring it is in no key, and what it writes beside its outputs stays."
+# want UF7202 @ 42:35 "UF_USAGE is set by ufbuild itself, so this has no effect."
+# want UF7201 @ 42:51 ""A-B" is not the name of an environment variable."

@@ -1,0 +1,49 @@
+package lang
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a shell takes for a parameter is most likely meant for one, so each of its forms says how to write it.
+func TestTextForAShellIsToldHowToBeText(t *testing.T) {
+	const value = "Text stands in double quotes; a name needs its kind before it, such as var.NAME or task.NAME. "
+	for text, hint := range map[string]string{
+		"${x}":      "for the shell's ${x} write $${x}",
+		"${!x}":     "for the shell's ${!x} write $${!x}",
+		"${x[0]}":   "for the shell's ${x[0]} write $${x[0]}",
+		"${x[*]}":   "for the shell's ${x[*]} write $${x[*]}",
+		"${x/y/}":   value + textHints["${"],
+		"${x%y}":    "for the shell's ${x%y} write $${x%y}",
+		"${x%.*}":   value + textHints["${"],
+		"${x##*/}":  textHints["${"],
+		"${x//a/b}": textHints["${"],
+		"${x:-y}":   textHints["${"],
+		"${#x}":     "If this is text and no template, such as a length in a shell, write $${# instead of ${#.",
+		"${":        textHints["${"],
+		"${}":       value + textHints["${"],
+		"%{ if }":   value + textHints["%{"],
+		"%{ if":     textHints["%{"],
+		"%{x}":      textHints["%{"],
+		"${x.y}":    "",
+	} {
+		const task = "agent \"e\" {\n  adapter = \"exec\"\n  command = [\"cat\"]\n}\nprofile \"default\" { agent = agent.e }\n" +
+			"task \"a\" {\n  prompt = \"p.md\"\n  output \"o\" { path = \"o\" }\n}\n"
+		_, ds := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": task, "p.md": "Say\n" + text + "\n"})})
+		require.NotEmpty(t, ds, text)
+		require.Equal(t, hint, ds[0].Hint, text)
+		require.Equal(t, int32(2), ds[0].Subject.Start.Line, text)
+	}
+}
+
+// A remote may say where temporary files go over there, and nothing else that is the builder's own.
+func TestRemotesSetNoneOfOurVariables(t *testing.T) {
+	c, _ := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": `
+remote "r" {
+  engine = "slurm"
+  env    = { TMPDIR = "/scratch", UF_ATTEMPT = "1", UF_OUT = "/o", UF_USAGE = "/u", OTHER = "x" }
+}
+`})})
+	require.Equal(t, map[string]string{"TMPDIR": "/scratch", "OTHER": "x"}, c.Remotes[0].Env)
+}
