@@ -101,7 +101,6 @@ type farWorld struct {
 
 func newFarWorld(t *testing.T, s *remotetest.Server) *farWorld {
 	was := remoteTimeout
-	remoteTimeout = 300 * time.Millisecond
 	t.Cleanup(func() { remoteTimeout = was })
 	return &farWorld{
 		home: newHome(t, map[string]string{"agent.sh": farAgent}), r: rand.New(rand.NewPCG(17, 19)), server: s, faults: farFaults(s),
@@ -195,8 +194,20 @@ func (e *farJobs) pids() (out []int) {
 // kill kills what runs of jobs.
 func (e *farJobs) kill() {
 	for _, pid := range e.pids() {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		if commandOf(pid) != nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
 	}
+}
+
+// commandOf is the command of a process that is a job's; nil when that has ended, and its number may be another's.
+func commandOf(pid int) []string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	args := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+	if err != nil || len(args) != 5 || args[1] != "exec-action" {
+		return nil
+	}
+	return args
 }
 
 // is makes the engine refuse, take and deny, or not answer, for a while.
@@ -212,9 +223,8 @@ func (e *farJobs) is(what string) {
 // again runs jobs once more that run.
 func (e *farJobs) again() {
 	for _, pid := range e.pids() {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		args := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
-		if err != nil || len(args) != 5 || args[1] != "exec-action" {
+		args := commandOf(pid)
+		if args == nil {
 			continue
 		}
 		cmd := exec.Command(args[0], args[1:]...)
@@ -226,7 +236,9 @@ func (e *farJobs) again() {
 func (w *farWorld) round() {
 	v1, v2 := w.r.IntN(1000), w.r.IntN(1000)
 	w.write(map[string]string{"v1": fmt.Sprint(v1), "v2": fmt.Sprint(v2)})
+	remoteTimeout = 300 * time.Millisecond
 	fault, code := w.bad()
+	remoteTimeout = endless // a good server is never given up because the machine is busy
 	w.endsAs[code]++
 	killing.Wait()
 	w.server.Restart()

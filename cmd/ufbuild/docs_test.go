@@ -239,8 +239,8 @@ func (p *pageRun) run(b docBlock, how string) (code int) {
 	return code
 }
 
-// blockLimit is how long a script may take; one that takes seconds is no example.
-const blockLimit = 20 * time.Second
+// blockLimit is how long a script may take, so that none is waited for without end. One that takes seconds is no example.
+const blockLimit = endless
 
 // compileLimit is how long one may take that compiles: minutes, where Go has compiled nothing before.
 const compileLimit = 10 * time.Minute

@@ -70,12 +70,12 @@ func drip(w http.ResponseWriter, r *http.Request, body []byte) {
 // nothing that was not stored counts as stored.
 func TestHTTPCacheUnderAttack(t *testing.T) {
 	was := remoteTimeout
-	remoteTimeout = 300 * time.Millisecond
 	t.Cleanup(func() { remoteTimeout = was })
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("it went elsewhere: %s %s with %q", r.Method, r.URL, r.Header.Get("x-api-key"))
 	}))
 	t.Cleanup(elsewhere.Close)
+	const slow = "no answer in time"
 	status := func(code int) attack {
 		return always(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, portal, code) })
 	}
@@ -107,7 +107,7 @@ func TestHTTPCacheUnderAttack(t *testing.T) {
 		}, "an upload to another place", false},
 		"in circles":   {always(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }), "in circles", false},
 		"cut":          {onGet(cut), "unexpected EOF", false},
-		"drop by drop": {onGet(drip), "no answer in time", false},
+		"drop by drop": {onGet(drip), slow, false},
 		"a byte more":  {onGet(func(w http.ResponseWriter, _ *http.Request, b []byte) { _, _ = w.Write(append(b, 'x')) }), "cannot be believed", false},
 		"a byte less":  {onGet(func(w http.ResponseWriter, _ *http.Request, b []byte) { _, _ = w.Write(b[:len(b)-1]) }), "cannot be believed", false},
 		"without end": {onGet(func(w http.ResponseWriter, r *http.Request, b []byte) {
@@ -127,6 +127,10 @@ func TestHTTPCacheUnderAttack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := remotetest.StartHTTP(t)
+			remoteTimeout = 300 * time.Millisecond
+			if test.takes || test.says != "" && test.says != slow { // it has to be heard out, however busy the machine is
+				remoteTimeout = 5 * endless // what waits that long does not end soon
+			}
 			var now attack
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if now == nil || !now(files, w, r) {
@@ -138,7 +142,7 @@ func TestHTTPCacheUnderAttack(t *testing.T) {
 			build := func(h *home) string {
 				begun := time.Now()
 				said := h.must("build", "--remote", s.URL+"/cache", "--remote-header", "x-api-key=s3cret")
-				require.Less(t, time.Since(begun), 20*time.Second, said)
+				require.Less(t, time.Since(begun), endless, said)
 				require.LessOrEqual(t, strings.Count(said, "warning:"), 1, said)
 				b, err := os.ReadFile(filepath.Join(h.dir, "out", "b", "o"))
 				require.NoError(t, err, said)

@@ -137,15 +137,12 @@ func firstDifference(a, b map[string]string) string {
 	return ""
 }
 
-// patience bounds how long a script waits for a program in the background.
-const patience = 30 * time.Second
-
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfor FILE")
 	}
 	file := ts.MkAbs(args[0])
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(endless); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
 			return
 		}

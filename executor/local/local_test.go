@@ -243,8 +243,9 @@ func TestBusyProgramIsTriedAgain(t *testing.T) {
 // builder runs an attempt that never ends and tells when it is up.
 func builder(dir, seconds string) {
 	r := New(mem.New(dir), Options{Watchdog: true})
+	build := fmt.Sprintf("killed-build-%d", os.Getpid())
 	inv := &executor.Invocation{
-		Build: "killed-build-42", Root: dir, Dir: filepath.Join(dir, "a"), Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=killed-build-42:1"},
+		Build: build, Root: dir, Dir: filepath.Join(dir, "a"), Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=" + build + ":1"},
 		Argv: []string{"sh", "-c", strings.ReplaceAll("trap '' HUP INT TERM; sleep SECONDS & (setsid sh -c 'sleep SECONDS; sleep SECONDS' &); echo up; sleep SECONDS", "SECONDS", seconds)},
 	}
 	_, err := r.Run(context.Background(), inv, func(p []byte) { os.Stdout.Write(p) })
@@ -284,13 +285,14 @@ func count(t testing.TB, arg string) int {
 
 func TestKillStrays(t *testing.T) {
 	cmd := exec.Command("sleep", "7651.5")
-	cmd.Env = []string{"UF_ATTEMPT=stray-build-7:1"}
+	build := fmt.Sprintf("stray-build-%d", os.Getpid()) // whoever runs these tests beside us has one of its own
+	cmd.Env = []string{"UF_ATTEMPT=" + build + ":1"}
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	require.Zero(t, watchdog.KillStrays("stray-build"))
+	require.Zero(t, watchdog.KillStrays("stray-build"), "that is another name")
 	require.Zero(t, watchdog.KillStrays(""))
-	require.Eventually(t, func() bool { return watchdog.KillStrays("stray-build-7") == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return watchdog.KillStrays(build) == 1 }, time.Minute, time.Millisecond)
 }
 
 func TestLookPath(t *testing.T) {
