@@ -13,6 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/ufbuild/ufbuild/lang/late"
 )
 
 // english words the problems that the schema library finds.
@@ -142,6 +144,7 @@ func (l *loader) compileSchema(a *argument, c *Contract) *jsonschema.Schema {
 			also(rangeOfByte(c.Schema, c.SchemaDoc, jsonStop(c.SchemaDoc, err)), "it cannot be read from here on")
 		return nil
 	}
+	late.Up()
 	comp := jsonschema.NewCompiler()
 	comp.DefaultDraft(jsonschema.Draft2020)
 	loader := schemaLoader{l.ev.src, map[string][]byte{}}

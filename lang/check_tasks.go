@@ -194,7 +194,7 @@ func (l *loader) checkTextMap(d *taskDef, a *argument, t *typ) {
 			a.broken = true
 		}
 		for _, k := range sortedKeys(x.attrs) {
-			if !envName.MatchString(k) {
+			if !envName().MatchString(k) {
 				l.badEnvName(a, k)
 			}
 			l.overruled(keyRange(a.expression, k), k, d.task.Kind == Prompt)

@@ -3,7 +3,6 @@ package lang
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"time"
 
@@ -222,7 +221,7 @@ func (l *loader) loadProfiles() {
 	}
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = lookFor(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // wantEnv returns what an agent or a profile sets in the environment of agents.
 func (l *loader) wantEnv(s *scope, a *argument) map[string]string {
@@ -237,7 +236,7 @@ func (l *loader) wantEnv(s *scope, a *argument) map[string]string {
 func (l *loader) wantEnvNames(s *scope, a *argument) map[string]string {
 	m := l.wantStringMap(s, a)
 	for k := range m {
-		if !envName.MatchString(k) {
+		if !envName().MatchString(k) {
 			l.badEnvName(a, k)
 			delete(m, k)
 		}
@@ -249,7 +248,7 @@ func (l *loader) wantEnvNames(s *scope, a *argument) map[string]string {
 func (l *loader) wantNames(s *scope, a *argument, prompt bool) []string {
 	list := l.wantStrings(s, a)
 	for i, k := range list {
-		if !envName.MatchString(k) {
+		if !envName().MatchString(k) {
 			l.error("UF7201", elementRange(a.expression, i), "%q is not the name of an environment variable.", k)
 		}
 		l.overruled(elementRange(a.expression, i), k, prompt)
@@ -272,7 +271,7 @@ func (l *loader) loadGroups() {
 			Description: l.wantString(s, l.literal(n, "description")),
 			Budget:      l.loadBudget(s, n),
 		}
-		if g.Color != "" && !colorText.MatchString(g.Color) {
+		if g.Color != "" && !colorText().MatchString(g.Color) {
 			l.error("UF2110", n.arg("color").place, "color needs #rrggbb, such as \"#2563eb\", not %q.", g.Color)
 		}
 		l.c.Groups = append(l.c.Groups, g)
@@ -285,7 +284,7 @@ func (l *loader) loadGroups() {
 	}
 }
 
-var colorText = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+var colorText = lookFor(`^#[0-9a-fA-F]{6}$`)
 
 // checkDefaults checks the names in the defaults of a group once, whatever tasks it has.
 func (l *loader) checkDefaults(n *node) {

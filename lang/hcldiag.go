@@ -2,7 +2,6 @@ package lang
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -74,7 +73,7 @@ func subjectOf(d *hcl.Diagnostic, fallback hcl.Range) hcl.Range {
 }
 
 // sentenceEnd is a full stop before a blank or a new paragraph.
-var sentenceEnd = regexp.MustCompile(`\.\s+`)
+var sentenceEnd = lookFor(`\.\s+`)
 
 // sentence joins HCL's summary and detail into one line: the first sentence of the detail says what is
 // wrong here, the rest is the reason.
@@ -83,7 +82,7 @@ func sentence(d *hcl.Diagnostic) (summary, rest string) {
 	if detail == "" {
 		return strings.TrimSuffix(d.Summary, ".") + ".", ""
 	}
-	if i := sentenceEnd.FindStringIndex(detail); i != nil {
+	if i := sentenceEnd().FindStringIndex(detail); i != nil {
 		return detail[:i[0]+1], strings.TrimSpace(detail[i[1]:])
 	}
 	return strings.TrimSuffix(detail, ".") + ".", ""
@@ -105,11 +104,11 @@ func (p *problems) evalProblems(ds hcl.Diagnostics, where hcl.Range) {
 }
 
 // arityForm is how HCL's evaluator says that a call has too few or too many arguments.
-var arityForm = regexp.MustCompile(`^Function "(\w+)" expects (only |at least )?(\d+) argument`)
+var arityForm = lookFor(`^Function "(\w+)" expects (only |at least )?(\d+) argument`)
 
 // arityProblem reports a wrong number of arguments as the type checker does, which finds the same.
 func (p *problems) arityProblem(d *hcl.Diagnostic) bool {
-	m := arityForm.FindStringSubmatch(d.Detail)
+	m := arityForm().FindStringSubmatch(d.Detail)
 	if m == nil || d.Context == nil {
 		return false
 	}
@@ -123,7 +122,7 @@ func (p *problems) arityProblem(d *hcl.Diagnostic) bool {
 }
 
 // badArgument is how HCL's evaluator begins to say that a function refuses an argument.
-var badArgument = regexp.MustCompile(`^Invalid value for "\w+" parameter: `)
+var badArgument = lookFor(`^Invalid value for "\w+" parameter: `)
 
 // callProblem reports what a function says of its arguments in the words of the type checker, which finds some of it.
 func (p *problems) callProblem(d *hcl.Diagnostic) bool {
@@ -134,7 +133,7 @@ func (p *problems) callProblem(d *hcl.Diagnostic) bool {
 	where, name := d.Expression.Range(), call.CalledFunctionName() // of the argument, or of the whole call
 	switch d.Summary {
 	case "Invalid function argument":
-		p.error("UF2203", where, "%s: %s.", name, strings.TrimSuffix(badArgument.ReplaceAllString(d.Detail, ""), "."))
+		p.error("UF2203", where, "%s: %s.", name, strings.TrimSuffix(badArgument().ReplaceAllString(d.Detail, ""), "."))
 	case "Error in function call":
 		p.error("UF2202", where, "%s: %s.", name, wordsOf(call.FunctionCallError()))
 	default:
@@ -170,11 +169,11 @@ func (p *problems) syntaxProblems(ds hcl.Diagnostics, where hcl.Range, src []byt
 			first = false
 		}
 		summary, rest := sentence(d)
-		if m := setBefore.FindStringSubmatch(d.Detail); m != nil {
+		if m := setBefore().FindStringSubmatch(d.Detail); m != nil {
 			p.setTwice(subjectOf(d, where), src, m)
 			continue
 		}
-		if m := notEnded.FindStringSubmatch(d.Detail); m != nil {
+		if m := notEnded().FindStringSubmatch(d.Detail); m != nil {
 			p.error(code, markAt(src, where, m[2], m[3]), "This %s has no %s.", m[1], m[4]).
 				hint("Add %%{ %s } where it ends. If this is text and no template, write %%%%{ instead of %%{.", m[4])
 			continue
@@ -273,10 +272,10 @@ func rangeAt(src []byte, start hcl.Pos, file string, i, n int) hcl.Range {
 }
 
 // setBefore finds the first place of an argument in what HCL says when it is set twice.
-var setBefore = regexp.MustCompile(`argument "([^"]+)" was already set at (.+):(\d+),(\d+)-`)
+var setBefore = lookFor(`argument "([^"]+)" was already set at (.+):(\d+),(\d+)-`)
 
 // heredocOpening is the end of a line behind which a text of several lines begins.
-var heredocOpening = regexp.MustCompile(`<<-?(\w+)[ \t\r]*\n$`)
+var heredocOpening = lookFor(`<<-?(\w+)[ \t\r]*\n$`)
 
 // openHeredoc finds where a text of several lines begins that is never closed, and the word that would close it. HCL blames
 // the end of the file.
@@ -288,7 +287,7 @@ func openHeredoc(d *hcl.Diagnostic, src []byte, where hcl.Range) (open hcl.Range
 	if end <= 0 || end > len(src) {
 		return hcl.Range{}, "", false
 	}
-	m := heredocOpening.FindSubmatchIndex(src[:end])
+	m := heredocOpening().FindSubmatchIndex(src[:end])
 	if m == nil {
 		return hcl.Range{}, "", false
 	}
@@ -300,7 +299,7 @@ func openHeredoc(d *hcl.Diagnostic, src []byte, where hcl.Range) (open hcl.Range
 }
 
 // notEnded finds where a directive of a template begins that has no end.
-var notEnded = regexp.MustCompile(`^The (\w+) directive at .+:(\d+),(\d+)-\S+ is missing its corresponding (\w+) directive`)
+var notEnded = lookFor(`^The (\w+) directive at .+:(\d+),(\d+)-\S+ is missing its corresponding (\w+) directive`)
 
 // markAt is the %{ at a line and a column, in a text that begins at where.
 func markAt(src []byte, where hcl.Range, line, column string) hcl.Range {

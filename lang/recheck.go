@@ -2,7 +2,6 @@ package lang
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 )
 
@@ -90,17 +89,17 @@ type recheck struct {
 }
 
 var (
-	taskHead     = regexp.MustCompile(`^task[ \t]+"?([^"\s{]+)`)
-	anyHead      = regexp.MustCompile(`^([a-z]+)[ \t]+"?([^"\s{]+)`)
-	taskMention  = regexp.MustCompile(`\btask\.([\pL_][\pL\pN_-]*)`)
-	groupMention = regexp.MustCompile(`\bgroup\.([\pL_][\pL\pN_-]*)`)
-	groupMember  = regexp.MustCompile(`(?m)^[ \t]*group[ \t]*=[ \t]*group\.[\pL_][\pL\pN_-]*`)
-	anyTask      = regexp.MustCompile(`\b(task|group)[ \t]*\[`) // a name that is worked out
+	taskHead     = lookFor(`^task[ \t]+"?([^"\s{]+)`)
+	anyHead      = lookFor(`^([a-z]+)[ \t]+"?([^"\s{]+)`)
+	taskMention  = lookFor(`\btask\.([\pL_][\pL\pN_-]*)`)
+	groupMention = lookFor(`\bgroup\.([\pL_][\pL\pN_-]*)`)
+	groupMember  = lookFor(`(?m)^[ \t]*group[ \t]*=[ \t]*group\.[\pL_][\pL\pN_-]*`)
+	anyTask      = lookFor(`\b(task|group)[ \t]*\[`) // a name that is worked out
 )
 
 // taskOf returns the name of the task that a block declares.
 func taskOf(text []byte) (string, bool) {
-	m := taskHead.FindSubmatch(text)
+	m := taskHead().FindSubmatch(text)
 	if m == nil {
 		return "", false
 	}
@@ -126,7 +125,7 @@ func (r *recheck) readBlocks() bool {
 				r.cover(name, s)
 				if isTask {
 					r.focus.tasks[task] = true // also another one of this name
-				} else if m := anyHead.FindSubmatch(s.text); m != nil {
+				} else if m := anyHead().FindSubmatch(s.text); m != nil {
 					named = append(named, slices.Concat(m[1], []byte("."), m[2]))
 				}
 			case isTask:
@@ -172,7 +171,7 @@ func (r *recheck) takeUsers(name []byte) {
 }
 
 // taskNamesOnly hides the groups that a text mentions.
-func taskNamesOnly(text []byte) []byte { return groupMention.ReplaceAll(text, nil) }
+func taskNamesOnly(text []byte) []byte { return groupMention().ReplaceAll(text, nil) }
 
 func (r *recheck) cover(file string, s stretch) {
 	start := posOf(s.start.Line, s.start.Column, s.start.Byte)
@@ -211,13 +210,13 @@ func (r *recheck) follow(text []byte) bool {
 		return true
 	}
 	r.seen[string(text)] = true
-	if anyTask.Match(text) {
+	if anyTask().Match(text) {
 		return false
 	}
-	for _, m := range taskMention.FindAllSubmatch(text, -1) {
+	for _, m := range taskMention().FindAllSubmatch(text, -1) {
 		r.focus.tasks[string(m[1])] = true
 	}
-	for _, m := range groupMention.FindAllSubmatch(groupMember.ReplaceAll(text, nil), -1) {
+	for _, m := range groupMention().FindAllSubmatch(groupMember().ReplaceAll(text, nil), -1) {
 		r.takeUsers(m[0])
 	}
 	return true

@@ -73,7 +73,7 @@ func (r *renderer) plainEnvironment(args []*argument) bool {
 // areNames reports whether all that is set has the name of an environment variable.
 func areNames(merged map[string]plainPart) bool {
 	for k := range merged {
-		if !envName.MatchString(k) {
+		if !envName().MatchString(k) {
 			return false
 		}
 	}
@@ -109,7 +109,7 @@ func (r *renderer) environment(args []*argument) {
 			continue // null unsets what the group sets
 		}
 		where := keyRange(last.expression, k)
-		if !envName.MatchString(k) {
+		if !envName().MatchString(k) {
 			r.error("UFR115", where, "%q is not the name of an environment variable.", k)
 			continue
 		}

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -51,11 +50,11 @@ var blockWords = []struct {
 }
 
 // notKeyword finds the word in what HCL says of %{…}.
-var notKeyword = regexp.MustCompile(`"([^"]+)" is not a valid template control keyword`)
+var notKeyword = lookFor(`"([^"]+)" is not a valid template control keyword`)
 
 // ourWords says a syntax error in our words; false when there are none for it.
 func ourWords(d *hcl.Diagnostic) (syntaxWord, bool) {
-	if m := notKeyword.FindStringSubmatch(d.Detail); m != nil {
+	if m := notKeyword().FindStringSubmatch(d.Detail); m != nil {
 		return syntaxWord{`"` + m[1] + `" is no word of a template: those are if, else, endif, for and endfor.`, "If this is text and no template, write %%{ instead of %{."}, true
 	}
 	if d.Summary == "Invalid block definition" {

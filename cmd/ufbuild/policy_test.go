@@ -21,8 +21,9 @@ type room struct {
 // rooms are the one-way flow: campaign files -> lang -> graph -> executor -> cache, with cmd/ufbuild
 // above everything.
 var rooms = []room{
-	{"lang", nil},
+	{"lang", []string{"lang/late"}},
 	{"lang/edits", nil},
+	{"lang/late", nil}, // initialised before what it holds back
 	{"lang/format", []string{"lang", "lang/edits"}},
 	{"lang/prompt", nil},
 	{"lang/importer", []string{"lang", "lang/format"}},
@@ -47,7 +48,7 @@ var rooms = []room{
 	{"executor/agent/...", []string{"lang", "cache", "cache/digest", "executor/agent", "executor/contract"}},
 	{"executor/budget", []string{"lang", "cache", "executor/event"}},
 	{"executor/compiled", []string{"lang", "cache", "cache/effect", "cache/raw"}},
-	{"executor/contract", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source", "executor/watchdog"}},
+	{"executor/contract", []string{"lang", "lang/late", "cache", "cache/digest", "cache/effect", "executor/source", "executor/watchdog"}},
 	{"executor/event", nil},
 	{"executor/stamp", []string{"cache/digest", "cache/effect", "executor/stamp/kept"}}, // read before the program starts: next to nothing
 	{"executor/stamp/kept", []string{"cache/raw"}},                                      // the same, and before digests can be made

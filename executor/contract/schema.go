@@ -20,6 +20,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/lang"
+	"github.com/ufbuild/ufbuild/lang/late"
 )
 
 // CompileSchema reports whether the schema of c can be applied: right by its meta schema, and without a
@@ -87,6 +88,7 @@ func compile(of *lang.Contract) (s *jsonschema.Schema, err error) {
 			s, err = nil, fmt.Errorf("compile schema: %v", p)
 		}
 	}()
+	late.Up()
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(partLoader(of.SchemaParts))
