@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/effect"
@@ -18,7 +20,8 @@ import (
 //
 //	magic | covered, 8 bytes | mark, 4 | place of what counts: offset, 8; size, 4; crc32c, 4 | crc32c of all before, 4
 //	builds, decisions and the attempts of each address: read when somebody asks
-//	what counts, with the places of the others
+//	what counts of addresses, some neighbours at a time: who asks of few tasks reads few of these
+//	what counts beside that, with the places of the others
 //
 // Numbers are little endian. Covered is the offset, and mark the recordlog.Mark of it.
 //
@@ -27,7 +30,7 @@ import (
 // them, or what would have been told, is not lost behind it. The number in the magic changes with what records come to.
 const (
 	checkpointName  = "checkpoint"
-	checkpointMagic = "ufbuild checkpoint 4\n"
+	checkpointMagic = "ufbuild checkpoint 5\n"
 	checkpointHead  = len(checkpointMagic) + 8 + 4 + 8 + 4 + 4 + 4
 )
 
@@ -113,19 +116,18 @@ func (c *checkpoint) fill(v *View) error {
 	if err != nil {
 		return err
 	}
-	d := decoder{b: b, keep: true, known: make([]word, 0, len(b)/128)}
+	d := decoder{b: b, keep: true}
 	v.end, v.open, c.builds = c.covered, d.number(), d.number()
 	c.built, c.closes, c.decisions = d.region(), d.region(), d.region()
-	n := d.count()
-	if v.wanted == nil {
-		v.grow(n)
+	n, groups := d.number(), make([]group, d.count())
+	for i := range groups {
+		groups[i] = group{d.text(), d.region()}
 	}
-	for range n {
-		if v.wanted != nil && !v.wants(&d) {
-			d.passAll()
-			continue
-		}
-		c.fillAddress(v, &d)
+	if d.err != nil {
+		return d.err
+	}
+	if err := c.fillAddresses(v, n, groups); err != nil {
+		return err
 	}
 	v.Retries = make([]Retry, d.count())
 	for i := range v.Retries {
@@ -155,6 +157,46 @@ func (c *checkpoint) fill(v *View) error {
 	}
 	v.file, v.loaded, v.decided = c, false, false
 	return nil
+}
+
+// group is what counts of some addresses that follow each other.
+type group struct {
+	first string // task of the first of them
+	region
+}
+
+// fillAddresses reads those of n addresses that the view is about.
+func (c *checkpoint) fillAddresses(v *View, n int, groups []group) error {
+	if v.wanted == nil {
+		v.grow(max(0, min(n, groupSize*len(groups))))
+	}
+	wanted := slices.Sorted(maps.Keys(v.wanted))
+	for i, g := range groups {
+		if v.wanted != nil && !mayHave(groups, i, wanted) {
+			continue
+		}
+		b, err := c.read(g.region)
+		if err != nil {
+			return err
+		}
+		for d := (decoder{b: b, keep: true, known: make([]word, 0, 2*groupSize)}); len(d.b) > 0 || d.err != nil; {
+			if d.err != nil {
+				return d.err
+			}
+			if v.wanted != nil && !v.wants(&d) {
+				d.passAll()
+				continue
+			}
+			c.fillAddress(v, &d)
+		}
+	}
+	return nil
+}
+
+// mayHave reports whether a group may have one of some tasks, sorted. The next group may begin with more of its last task.
+func mayHave(groups []group, i int, tasks []string) bool {
+	at, _ := slices.BinarySearch(tasks, groups[i].first)
+	return at < len(tasks) && (i+1 == len(groups) || tasks[at] <= groups[i+1].first)
 }
 
 // What an address has in a checkpoint.

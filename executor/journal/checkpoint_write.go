@@ -194,11 +194,11 @@ func byAddress(a, b lang.Address) int {
 	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Matrix, b.Matrix), cmp.Compare(a.Loop, b.Loop))
 }
 
-// bytesByAddress is about what the part of what counts has of an address.
-const bytesByAddress = 160
+// groupSize is how many addresses are read together, which takes a reader about as long as to ask for them: 10 KiB. A test has few.
+var groupSize = 64
 
-// saveAddresses writes what counts of each address, and its attempts as a part of their own.
-func (v *View) saveAddresses(s *saver, e *encoder) {
+// saveAddresses writes what counts of addresses, some at a time, and the attempts of each as a part of their own.
+func (v *View) saveAddresses(s *saver, counts *encoder) {
 	all := slices.AppendSeq(make([]lang.Address, 0, len(v.at)+len(v.Skipped)), maps.Keys(v.at))
 	for a := range v.Skipped {
 		if v.find(a) == nil {
@@ -206,10 +206,15 @@ func (v *View) saveAddresses(s *saver, e *encoder) {
 		}
 	}
 	slices.SortFunc(all, byAddress)
-	e.number(len(all))
-	e.b = slices.Grow(e.b, len(all)*bytesByAddress)
-	for _, a := range all {
-		v.saveAddress(s, e, a)
+	counts.number(len(all))
+	counts.number((len(all) + groupSize - 1) / groupSize)
+	for group := range slices.Chunk(all, groupSize) {
+		e := encoder{known: map[string]int{}}
+		for _, a := range group {
+			v.saveAddress(s, &e, a)
+		}
+		counts.text(group[0].Task)
+		counts.region(s.part(nil, region{}, e.b))
 	}
 }
 
