@@ -85,7 +85,7 @@ func (r *jsonReader) report(ds hcl.Diagnostics) {
 		if commentBefore.Match(r.src[:min(where.Start.Byte, len(r.src))]) {
 			continue // where a name could stand, HCL takes what is said there for a block
 		}
-		if m := setBefore.FindStringSubmatch(d.Detail); m != nil {
+		if m := setBefore().FindStringSubmatch(d.Detail); m != nil {
 			r.probs.setTwice(where, r.src, m)
 			continue
 		}
