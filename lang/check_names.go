@@ -2,7 +2,6 @@ package lang
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -127,7 +126,7 @@ func (l *loader) unknownSymbol(u *use, p site) {
 }
 
 // shellForm is what a shell takes between ${ and } for a parameter, as far as it is an expression here too.
-var shellForm = regexp.MustCompile(`^!?[A-Za-z_][\w-]*(\[[^\]}\n]*\]|[/%][^}\n]*)?$`)
+var shellForm = lookFor(`^!?[A-Za-z_][\w-]*(\[[^\]}\n]*\]|[/%][^}\n]*)?$`)
 
 // shellText is what stands between ${ and } around a use when a shell may be meant by it, else "".
 func (l *loader) shellText(u *use) string {
@@ -142,7 +141,7 @@ func (l *loader) shellText(u *use) string {
 		return ""
 	}
 	text := b[open+len("${") : r.End.Byte+end]
-	if !shellForm.Match(text) {
+	if !shellForm().Match(text) {
 		return ""
 	}
 	return string(text)

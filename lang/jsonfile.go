@@ -2,7 +2,6 @@ package lang
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -82,7 +81,7 @@ func (r *jsonReader) block(b *hcl.Block, schema *Block) *hclsyntax.Block {
 func (r *jsonReader) report(ds hcl.Diagnostics) {
 	for _, d := range ds {
 		where := subjectOf(d, hcl.Range{Filename: r.name})
-		if commentBefore.Match(r.src[:min(where.Start.Byte, len(r.src))]) {
+		if commentBefore().Match(r.src[:min(where.Start.Byte, len(r.src))]) {
 			continue // where a name could stand, HCL takes what is said there for a block
 		}
 		if m := setBefore().FindStringSubmatch(d.Detail); m != nil {
@@ -99,7 +98,7 @@ func (r *jsonReader) report(ds hcl.Diagnostics) {
 }
 
 // commentBefore is the end of a text behind which a comment stands as a value.
-var commentBefore = regexp.MustCompile(`"//"\s*:\s*$`)
+var commentBefore = lookFor(`"//"\s*:\s*$`)
 
 // expression converts a JSON value. Strings are templates, or references where the argument takes one.
 func (r *jsonReader) expression(e hcl.Expression, spec *Arg) hclsyntax.Expression {

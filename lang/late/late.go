@@ -42,12 +42,16 @@ func init() {
 }
 
 // Up returns when the library has come up. Any goroutine may call it, any number of times.
-var Up = sync.OnceFunc(func() {
-	if held {
-		schemas.state = waiting
-		initialise([]*record{&schemas})
-	}
-})
+func Up() {
+	once.Do(func() {
+		if held {
+			schemas.state = waiting
+			initialise([]*record{&schemas})
+		}
+	})
+}
+
+var once sync.Once
 
 // Held reports whether the library was held back when the program started.
 func Held() bool { return held }
