@@ -47,9 +47,10 @@ func TestMain(m *testing.M) {
 func invocation(t testing.TB, script string) *executor.Invocation {
 	dir := filepath.Join(t.TempDir(), "a")
 	t.Cleanup(func() { workspace.Reap(dir) })
+	build := fmt.Sprintf("local-test-build-%d", os.Getpid())
 	return &executor.Invocation{
-		Address: lang.Address{Task: "t"}, Ordinal: 1, Build: "local-test-build", Root: t.TempDir(), Dir: dir,
-		Argv: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=local-test-build:1"}, Grace: time.Second,
+		Address: lang.Address{Task: "t"}, Ordinal: 1, Build: build, Root: t.TempDir(), Dir: dir,
+		Argv: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=" + build + ":1"}, Grace: time.Second,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,9 +83,10 @@ func (s *stand) invocation(c cased) *executor.Invocation {
 	s.n++
 	dir := filepath.Join(s.t.TempDir(), "a")
 	s.t.Cleanup(func() { forceRemove(dir) })
+	build := "suite-build-" + strconv.Itoa(os.Getpid())
 	return &executor.Invocation{
-		Address: lang.Address{Task: c.name}, Ordinal: s.n, Build: "suite-build-1", Root: s.root, Dir: dir, Mode: lang.ModeInputs,
-		Argv: []string{"sh", "-c", c.script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=suite-build-1:1"}, Grace: 10 * time.Second, Timeout: time.Minute,
+		Address: lang.Address{Task: c.name}, Ordinal: s.n, Build: build, Root: s.root, Dir: dir, Mode: lang.ModeInputs,
+		Argv: []string{"sh", "-c", c.script}, Env: []string{"PATH=/usr/bin:/bin", "UF_ATTEMPT=" + build + ":1"}, Grace: 10 * time.Second, Timeout: time.Minute,
 	}
 }
 
