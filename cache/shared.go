@@ -167,3 +167,6 @@ type Shared interface {
 
 // ErrPoisoned is wrapped by what is said of an entry that cannot be believed. It is a miss with a reason.
 var ErrPoisoned = errors.New("what the remote has cannot be believed")
+
+// ErrTooLarge is wrapped by what is said of an attempt with a blob larger than the remote takes. Others can be published.
+var ErrTooLarge = errors.New("it takes no blob as large")

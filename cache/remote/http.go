@@ -93,6 +93,11 @@ func (e *httpError) Error() string {
 	return fmt.Sprintf("the server answers %d %s", e.status, http.StatusText(e.status))
 }
 
+// Is makes an answer that says so a cache.ErrTooLarge.
+func (e *httpError) Is(target error) bool {
+	return target == cache.ErrTooLarge && e.status == http.StatusRequestEntityTooLarge
+}
+
 // do makes one request, and makes it again while the server cannot take it. body may be nil; it is opened for each try.
 func (h *httpConn) do(ctx context.Context, method, name string, size int64, body func() (io.ReadCloser, error)) (*http.Response, error) {
 	wait := h.opts.Backoff

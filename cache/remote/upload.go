@@ -180,7 +180,7 @@ func (c *Client) Upload(ctx context.Context, blobs []Blob) (Sent, error) {
 			return Sent{}, fmt.Errorf("upload: the remote lacks %s, which it was not asked for", d)
 		}
 		if c.offer.MaxBlob > 0 && d.Size > c.offer.MaxBlob {
-			return Sent{}, fmt.Errorf("upload %s: the remote takes blobs of at most %d bytes", d, c.offer.MaxBlob)
+			return Sent{}, fmt.Errorf("upload %s: %w: at most %d bytes", d, cache.ErrTooLarge, c.offer.MaxBlob)
 		}
 		send = append(send, blobs[i])
 		sent.Blobs++

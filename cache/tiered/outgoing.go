@@ -111,6 +111,9 @@ func (s *Store) send(ctx context.Context, k cache.Key, ordinal int) {
 		case ctx.Err() != nil:
 			return
 		case cache.IsMissing(err), cache.IsCorrupt(err): // it will be made again here, and sent then
+		case errors.Is(err, cache.ErrTooLarge): // its note stays: the server may get another limit
+			s.tell(fmt.Sprintf("%s is not sent to it: %v", a.Address, err))
+			return
 		default:
 			s.giveUp(err, &s.noWrite)
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -339,6 +340,39 @@ func TestOutbox(t *testing.T) {
 	notes, err = os.ReadDir(outbox)
 	require.NoError(t, err)
 	require.Len(t, notes, 1, "what is no note is left alone")
+}
+
+// TestTooLargeForTheServer: what a server never takes keeps nothing else from being sent, and is sent once it takes more.
+func TestTooLargeForTheServer(t *testing.T) {
+	grpc, files := remotetest.Start(t, remotetest.Options{MaxBlob: 4096}), remotetest.StartHTTP(t)
+	files.Most(4096)
+	for url, relent := range map[string]func(){grpc.URL(): func() { grpc.MaxBlob = 0 }, files.URL: func() { files.Most(0) }} {
+		outbox := filepath.Join(t.TempDir(), "outbox")
+		keep := func(o *tiered.Options) { o.Outbox = outbox }
+		waiting := func() int {
+			notes, err := os.ReadDir(outbox)
+			require.NoError(t, err)
+			return len(notes)
+		}
+		local := mem.New("")
+		a := newMachine(t, local, url, keep)
+		publish(t, a, attempt(t, local, 1, strings.Repeat("large", 1000)))
+		publish(t, a, attempt(t, local, 2, "small"))
+		require.Len(t, a.warnings(), 1)
+		require.Contains(t, a.warnings()[0], "task.a is not sent to it")
+		require.Equal(t, 1, waiting())
+		b := newMachine(t, mem.New(""), url, nil)
+		require.True(t, b.Fetch(t.Context(), ask))
+		all, err := b.local.Attempts(k)
+		require.NoError(t, err)
+		require.Equal(t, "bsmall/2", all[0].From.Origin)
+
+		relent()
+		later := newMachine(t, local.Handle(), url, keep)
+		later.Flush(t.Context())
+		require.Empty(t, later.warnings())
+		require.Zero(t, waiting())
+	}
 }
 
 func TestModes(t *testing.T) {

@@ -37,6 +37,9 @@ func (s *Server) store(f repb.DigestFunction_Value, d *repb.Digest, data []byte,
 			return status.Error(codes.InvalidArgument, err.Error())
 		}
 	}
+	if s.MaxBlob > 0 && int64(len(data)) > s.MaxBlob {
+		return status.Errorf(codes.InvalidArgument, "a blob of more than %d bytes", s.MaxBlob)
+	}
 	s.hear(data)
 	have := sum(f, data)
 	if have.GetHash() != d.GetHash() || have.GetSizeBytes() != d.GetSizeBytes() {

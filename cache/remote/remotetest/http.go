@@ -21,6 +21,7 @@ type HTTP struct {
 	files  map[string][]byte
 	heard  []byte
 	status int
+	most   int  // see Most
 	cut    *int // see Cut
 }
 
@@ -55,6 +56,13 @@ func (h *HTTP) Answer(status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.status = status
+}
+
+// Most makes it refuse uploads of more than so many bytes, as servers of files do; 0 takes it back.
+func (h *HTTP) Most(bytes int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.most = bytes
 }
 
 // Cut makes it break the connection after so many bytes of every blob that is read; before the answer begins where that is none.
@@ -110,6 +118,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch b, ok := h.files[r.URL.Path]; {
+	case h.most > 0 && len(body) > h.most:
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
 	case r.Method == http.MethodPut:
 		h.files[r.URL.Path] = body
 		w.WriteHeader(http.StatusCreated)

@@ -28,6 +28,7 @@ type Options struct {
 	Functions []repb.DigestFunction_Value
 	SHA256    bool        // in place of Functions: SHA256 alone
 	MaxBatch  int64       // as announced; 0 announces none
+	MaxBlob   int64       // as announced, and held to; 0 announces none
 	Zstd      bool        // in streams
 	ZstdBatch bool        // in batches
 	Deaf      bool        // it keeps nothing of what it hears, for benchmarks
@@ -261,7 +262,7 @@ func (s *Server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) 
 		v = &semver.SemVer{Major: s.fault().Version}
 	}
 	c := &repb.CacheCapabilities{
-		DigestFunctions: s.Functions, MaxBatchTotalSizeBytes: s.MaxBatch,
+		DigestFunctions: s.Functions, MaxBatchTotalSizeBytes: s.MaxBatch, MaxCasBlobSizeBytes: s.MaxBlob,
 		ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true},
 	}
 	if s.Zstd {
