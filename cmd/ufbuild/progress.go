@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -109,34 +108,22 @@ func (a *app) liveSink(s *session, f buildFlags, build string, r *reporting) eve
 			Cancel: func() error { return syscall.Kill(os.Getpid(), syscall.SIGINT) },
 		},
 	}
+	if f, ok := terminal.(*os.File); ok {
+		c.Front = func() bool { return live.InFront(f) }
+	}
 	keys := a.keyboard()
 	if keys != nil {
-		c.Keys = a.in
+		c.Keys = keys
 		keys.Take()
 	}
 	d := live.Start(c)
-	back := make(chan os.Signal, 1) // a terminal that the program comes back to was set by others meanwhile
-	signal.Notify(back, syscall.SIGCONT)
-	gone := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-back:
-				if keys != nil {
-					keys.Take()
-				}
-			case <-gone:
-				return
-			}
-		}
-	}()
+	stay := shareTerminal(d, keys)
 	usual := a.outlet.turn(d.Screen())
 	r.closers = append(r.closers, func() error {
-		signal.Stop(back)
-		close(gone)
+		stay()
 		a.outlet.turn(usual)
 		if keys != nil {
-			keys.Restore()
+			keys.Close()
 		}
 		return d.Close()
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,8 +39,13 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 // onTerminal starts ufbuild as a shell does: on a terminal of its own, in the foreground.
 func (h *home) onTerminal(args ...string) (*child, *os.File, *os.File) {
 	h.t.Helper()
+	return h.runOnTerminal(h.command(args...))
+}
+
+func (h *home) runOnTerminal(cmd *exec.Cmd) (*child, *os.File, *os.File) {
+	h.t.Helper()
 	person, program := openTerminal(h.t)
-	c := &child{t: h.t, cmd: h.command(args...), ended: make(chan struct{})}
+	c := &child{t: h.t, cmd: cmd, ended: make(chan struct{})}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = program, program, program
 	c.cmd.Env = append(c.cmd.Env, "TERM=xterm", "CI=")
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -117,6 +124,52 @@ func TestTerminalAfterSignals(t *testing.T) {
 			h.noneAlive()
 		})
 	}
+}
+
+// TestTerminalOfAShell builds in the background of a shell, brings the build to the front, stops it by Ctrl-Z and lets it go on behind:
+// it is stopped when that is asked for alone, and while it is not in front the terminal is the shell's.
+func TestTerminalOfAShell(t *testing.T) {
+	h := newHome(t, scripted("echo up >> $UFTRACE; while [ ! -e $UFTRACE.go ]; do sleep 0.01; done; echo x > o"))
+	build := h.command("build")
+	named := filepath.Join(t.TempDir(), programName) // a shell calls a program what its file is called
+	require.NoError(t, os.Symlink(build.Path, named))
+	sh := exec.Command("/bin/sh", append([]string{
+		"-c", `set -m; "$@" & read x; fg %1; echo "stopped $?"; read x; bg %1; wait %1; echo "code $?"`, "sh", named,
+	}, build.Args[1:]...)...)
+	sh.Env = build.Env
+	c, person, program := h.runOnTerminal(sh)
+	says := func(words string) {
+		h.await("the terminal shows "+words, func() bool { return strings.Contains(c.said.String(), words) })
+	}
+	typed := func(keys string) {
+		_, err := person.Write([]byte(keys))
+		require.NoError(t, err)
+	}
+	const lines = "0 of 2 done, 1 running"
+	usual := uint32(unix.ICANON | unix.ECHO | unix.ISIG)
+
+	h.awaitTrace("up", 1)
+	require.Equal(t, usual, modes(t, program), "keys are the shell's")
+	require.NotContains(t, c.said.String(), lines)
+	typed("\n")
+	says(lines)
+	h.await("keys are the build's", func() bool { return modes(t, program) == unix.ISIG })
+	typed("j")
+	says("▾ t")
+
+	typed("\x1a")
+	says("stopped 148")
+	require.Equal(t, usual, modes(t, program))
+	before, after, _ := strings.Cut(c.said.String(), "stopped 148")
+	require.Greater(t, strings.LastIndex(before, "\x1b[?25h"), strings.LastIndex(before, "\x1b[?25l"), "the cursor is back")
+	require.NotContains(t, after, lines)
+	typed("\n")
+	require.NoError(t, os.WriteFile(h.trace+".go", nil, 0o644))
+	says("2 tasks: 2 ran")
+	says("code 0")
+	_, after, _ = strings.Cut(c.said.String(), "stopped 148")
+	require.NotContains(t, after, lines)
+	require.NotContains(t, after, "\x1b", "what scrolls by is text")
 }
 
 // TestHeartbeat wants a build that is silent to say what it does, and one that is not to be left alone.

@@ -24,6 +24,7 @@ type Config struct {
 	Terminal io.Writer
 	Keys     io.Reader                  // nil: there is nobody to press any
 	Size     func() (w, h int)          // of the terminal, now
+	Front    func() bool                // the terminal is this program's, and no shell's that put it into the background; nil: it is
 	Now      func() time.Time           //
 	Style    ui.Style                   //
 	Options  Options                    //
@@ -70,6 +71,12 @@ func (d *Display) Emit(e event.Event) {
 	d.above.Emit(e)
 }
 
+// Leave gives the terminal away while away runs; see Screen.Leave.
+func (d *Display) Leave(away func()) error { return d.screen.Leave(away) }
+
+// Forget says that others wrote to the terminal; see Screen.Forget.
+func (d *Display) Forget() { d.screen.Forget() }
+
 // Close removes the view and leaves the text above it.
 func (d *Display) Close() error {
 	close(d.quit)
@@ -91,6 +98,10 @@ func (d *Display) loop() {
 }
 
 func (d *Display) draw() {
+	if d.c.Front != nil && !d.c.Front() {
+		_ = d.screen.Draw(nil) // somebody types there; what scrolls by tells enough
+		return
+	}
 	w, h := d.c.Size()
 	d.mu.Lock()
 	// A third of the screen is for what scrolls by, so that results can be read.

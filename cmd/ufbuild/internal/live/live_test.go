@@ -206,6 +206,7 @@ type emulator struct {
 	width int
 	rows  [][]rune
 	y, x  int
+	blind bool // the cursor is hidden
 }
 
 func (e *emulator) Write(p []byte) (int, error) {
@@ -229,6 +230,8 @@ func (e *emulator) command(c string) {
 	case c == "[J":
 		e.rows = e.rows[:e.y+1]
 		e.rows[e.y] = e.rows[e.y][:min(e.x, len(e.rows[e.y]))]
+	case c == "[?25l", c == "[?25h":
+		e.blind = c == "[?25l"
 	case strings.HasPrefix(c, "[?"):
 	case strings.HasSuffix(c, "A"):
 		n := 0
@@ -317,6 +320,34 @@ func TestScreen(t *testing.T) {
 	say("rest")
 	require.NoError(t, s.Close())
 	require.True(t, strings.HasSuffix(e.String(), "more\nrest"), e.String())
+}
+
+// TestScreenOfOthers lets others write to the terminal.
+func TestScreenOfOthers(t *testing.T) {
+	e := &emulator{t: t, width: 20}
+	s := NewScreen(e, 20)
+	require.NoError(t, s.Draw([]string{"one", "two"}))
+	require.True(t, e.blind)
+	require.NoError(t, s.Leave(func() {
+		require.False(t, e.blind, "the shell has a cursor")
+		_, err := e.Write([]byte("$ typed\r\n"))
+		require.NoError(t, err)
+	}))
+	require.NoError(t, s.Draw([]string{"one", "two"}))
+	require.Equal(t, "$ typed\none\ntwo", e.String())
+
+	_, err := e.Write([]byte("\r\n$ more\r\n"))
+	require.NoError(t, err)
+	s.Forget()
+	require.NoError(t, s.Draw([]string{"three"}))
+	require.Equal(t, "$ typed\none\ntwo\n$ more\nthree", e.String(), "what others wrote stays")
+
+	require.NoError(t, s.Draw(nil))
+	require.False(t, e.blind)
+	_, err = s.Write([]byte("result\n"))
+	require.NoError(t, err)
+	require.False(t, e.blind, "no lines, no reason to hide it")
+	require.Equal(t, "$ typed\none\ntwo\n$ more\nresult", e.String())
 }
 
 func TestKeys(t *testing.T) {

@@ -29,6 +29,7 @@ type Screen struct {
 	drawn []int  // columns of the lines at the bottom
 	lines string // these lines
 	above bytes.Buffer
+	blind bool // the cursor is hidden, as it is while there are lines at the bottom
 }
 
 // NewScreen draws on a terminal that is so many columns wide.
@@ -71,17 +72,37 @@ func (s *Screen) Close() error {
 	defer s.mu.Unlock()
 	rest := s.above.String()
 	s.above.Reset()
-	if err := s.frame(rest, ""); err != nil {
-		return err
-	}
-	_, err := io.WriteString(s.w, showCursor)
+	return s.frame(rest, "")
+}
+
+// Leave gives the terminal away while away runs, in which others may write to it: the lines at the bottom are gone and the cursor
+// is there. They are drawn anew afterwards, wherever the cursor is then.
+func (s *Screen) Leave(away func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.frame("", "")
+	away()
 	return err
+}
+
+// Forget says that others wrote to the terminal: the lines at the bottom are drawn anew, wherever the cursor is.
+func (s *Screen) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines, s.drawn = "", s.drawn[:0]
 }
 
 // frame replaces what is at the bottom by text that stays and new lines below it, in one write.
 func (s *Screen) frame(above, lines string) error {
+	if lines == "" && !s.blind && len(s.drawn) == 0 {
+		_, err := io.WriteString(s.w, above)
+		return err
+	}
 	var b strings.Builder
-	b.WriteString(beginFrame + hideCursor)
+	b.WriteString(beginFrame)
+	if lines != "" {
+		b.WriteString(hideCursor)
+	}
 	if up := s.rows() - 1; len(s.drawn) > 0 {
 		b.WriteByte('\r')
 		if up > 0 {
@@ -91,7 +112,11 @@ func (s *Screen) frame(above, lines string) error {
 	}
 	b.WriteString(above)
 	b.WriteString(lines)
+	if lines == "" && s.blind {
+		b.WriteString(showCursor)
+	}
 	b.WriteString(endFrame)
+	s.blind = lines != ""
 	s.lines, s.drawn = lines, s.drawn[:0]
 	if lines != "" {
 		for line := range strings.SplitSeq(lines, "\n") {
