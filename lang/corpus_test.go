@@ -63,7 +63,7 @@ func (c *corpusCase) options(t *testing.T, words []string) {
 			c.o.Preset = v
 		case "var":
 			name, value, _ := strings.Cut(v, "=")
-			c.o.Vars = append(c.o.Vars, VarInput{name, value, "--var"})
+			c.o.Vars = append(c.o.Vars, VarInput{Name: name, Value: value, Origin: "--var"})
 		case "varfile":
 			in, ds := ParseVarFile(v, []byte(c.files[v]))
 			require.Empty(t, ds)

@@ -22,21 +22,32 @@ type jsonReader struct {
 func parseJSON(b []byte, name string, p *problems) *hclsyntax.Body {
 	whole := hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
 	defer p.recovered(whole)
+	r := jsonReader{name, b, p}
+	if body := r.parse(whole); body != nil {
+		return r.body(body, rootSchema)
+	}
+	return nil
+}
+
+// parse reads what a JSON file says. It returns nil when that is no object, nor a list of objects.
+func (r *jsonReader) parse(whole hcl.Range) hcl.Body {
 	start := hcl.InitialPos
-	text, marked := bytes.CutPrefix(b, byteOrderMark)
+	text, marked := bytes.CutPrefix(r.src, byteOrderMark)
 	if marked { // as in HCL's own syntax, it is no part of the text
 		start.Byte = len(byteOrderMark)
 	}
-	f, ds := json.ParseWithStartPos(text, name, start)
-	for _, d := range ds {
+	f, ds := json.ParseWithStartPos(text, r.name, start)
+	for i, d := range ds {
+		if i > 0 && d.Summary == "Root value must be object" {
+			continue // nobody knows what it was to be
+		}
 		summary, rest := sentence(d)
-		p.error("UF1006", subjectOf(d, whole), "%s", syntaxSentence(d, summary)).Detail = rest
+		r.probs.error("UF1006", subjectOf(d, whole), "%s", syntaxSentence(d, summary)).Detail = rest
 	}
 	if ds.HasErrors() || f == nil {
 		return nil
 	}
-	r := jsonReader{name, b, p}
-	return r.body(f.Body, rootSchema)
+	return f.Body
 }
 
 // body converts an object that stands for a block of the given schema.

@@ -27,6 +27,8 @@ type VarInput struct {
 	Name   string
 	Value  string // text; of an expression when it comes from a file
 	Origin string // "--var" or "file.hcl:3"
+	// Where a file says so; without a File for a value from the command line.
+	At, ValueAt Range
 }
 
 // SetInput overrides one setting of one task.

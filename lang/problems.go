@@ -34,6 +34,11 @@ func (p Pos) hcl() hcl.Pos {
 	return hcl.Pos{Line: int(p.Line), Column: int(p.Column), Byte: int(p.Byte)}
 }
 
+// hcl is the range as the parser has it.
+func (r Range) hcl() hcl.Range {
+	return hcl.Range{Filename: r.File, Start: r.Start.hcl(), End: r.End.hcl()}
+}
+
 // at converts a range of the parser.
 func at(r hcl.Range) Range {
 	return Range{

@@ -67,7 +67,7 @@ task "a" {
   secrets = { K = var.keys[0] }
 }
 `})
-	c, ds := Load(Options{Dir: dir, Vars: []VarInput{{"keys", `[hunter2]`, "--var"}}})
+	c, ds := Load(Options{Dir: dir, Vars: []VarInput{{Name: "keys", Value: `[hunter2]`, Origin: "--var"}}})
 	var b bytes.Buffer
 	require.NoError(t, WriteText(&b, ds, c.Source, TextOptions{}))
 	require.Contains(t, b.String(), "UF9003")

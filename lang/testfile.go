@@ -172,6 +172,7 @@ func (r *testReader) variables(t *Test, a *argument, text []byte) {
 		t.Vars = append(t.Vars, VarInput{
 			Name: name, Value: string(it.ValueExpr.Range().SliceBytes(text)),
 			Origin: fmt.Sprintf("%s:%d", it.KeyExpr.Range().Filename, it.KeyExpr.Range().Start.Line),
+			At:     at(it.KeyExpr.Range()), ValueAt: at(it.ValueExpr.Range()),
 		})
 	}
 }

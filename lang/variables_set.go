@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -107,33 +106,22 @@ func (l *loader) applyEnviron(defs map[string]*variableDef) {
 
 func (l *loader) applyInputs(defs map[string]*variableDef) {
 	for _, in := range l.opts.Vars {
-		place := originRange(in.Origin)
 		d, ok := defs[in.Name]
 		if !ok {
-			l.error("UF9001", place, "%s: no variable named %q is declared.%s", in.Origin, in.Name,
+			said := "No"
+			if in.At.File == "" {
+				said = in.Origin + ": no"
+			}
+			l.error("UF9001", in.At.hcl(), "%s variable named %q is declared.%s", said, in.Name,
 				didYouMean(in.Name, l.decl.kinds["variable"].names())).hint("%s", declared("variable", in.Name, l.decl.kinds["variable"].names()))
 			continue
 		}
-		if place.Filename == "" {
-			l.assignText(d, in.Value, in.Origin, place)
+		if in.At.File == "" {
+			l.assignText(d, in.Value, in.Origin, hcl.Range{})
 			continue
 		}
-		l.assignExpression(d, in.Value, in.Origin, place)
+		l.assignExpression(d, in.Value, in.Origin, in.ValueAt.hcl())
 	}
-}
-
-// originRange returns the line of a variable file that "file.hcl:3" names; no file for "--var".
-func originRange(origin string) hcl.Range {
-	i := strings.LastIndexByte(origin, ':')
-	if i < 0 {
-		return hcl.Range{}
-	}
-	line, err := strconv.Atoi(origin[i+1:])
-	if err != nil {
-		return hcl.Range{}
-	}
-	pos := hcl.Pos{Line: line, Column: 1}
-	return hcl.Range{Filename: origin[:i], Start: pos, End: pos}
 }
 
 // assignText reads command-line text as the declared type says: a string is taken as it is, anything

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -104,10 +105,8 @@ func (a *app) checkPath(path string, f checkFlags, sources map[string][]byte) (l
 	for _, f := range l.campaign.Files {
 		sources[joinSlash(prefix, f.Path)] = f.Bytes
 	}
-	for i := range l.problems {
-		relocate(&l.problems[i], prefix)
-	}
-	return l.problems, nil
+	maps.Copy(sources, l.given)
+	return l.fromHere(l.problems), nil
 }
 
 // fromHere returns the slash path from the working directory to a directory; "" for the directory
@@ -142,26 +141,6 @@ func joinSlash(prefix, file string) string {
 		return file
 	}
 	return prefix + "/" + file
-}
-
-// relocate puts a prefix before every file a diagnostic names.
-func relocate(d *lang.Diagnostic, prefix string) {
-	if d.Subject != nil {
-		subject := *d.Subject
-		subject.File = joinSlash(prefix, subject.File)
-		d.Subject = &subject
-	}
-	related := make([]lang.Related, len(d.Related))
-	for i, r := range d.Related {
-		r.Range.File = joinSlash(prefix, r.Range.File)
-		related[i] = r
-	}
-	d.Related = related
-	if d.Fix != nil {
-		fix := *d.Fix
-		fix.Range.File = joinSlash(prefix, fix.Range.File)
-		d.Fix = &fix
-	}
 }
 
 func (a *app) writeCheck(ds lang.Diagnostics, sources map[string][]byte, format string) error {

@@ -82,7 +82,7 @@ func (a *app) targetError(l *loaded, err error) error {
 		return err
 	}
 	o := lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width}
-	if err := writeFromHere(a.err, l.campaign.Root, unknown.Diagnostics, l.campaign.Source, o); err != nil {
+	if err := l.writeFromHere(a.err, unknown.Diagnostics, o); err != nil {
 		return fmt.Errorf("write diagnostics: %w", err)
 	}
 	return exit(exitUsage)

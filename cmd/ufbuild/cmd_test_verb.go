@@ -71,7 +71,7 @@ func (a *app) test(names []string) error {
 	base.problems = append(base.problems, problems...)
 	source := testSource(base, files)
 	write := func(w io.Writer, ds lang.Diagnostics, o lang.TextOptions) error {
-		return writeFromHere(w, base.campaign.Root, ds, source, o)
+		return base.writeOf(w, ds, source, o)
 	}
 	if base.problems.HasErrors() {
 		o := lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width}

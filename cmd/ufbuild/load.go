@@ -22,6 +22,7 @@ import (
 // loaded is a campaign, its graph and what is wrong with them.
 type loaded struct {
 	campaign *lang.Campaign
+	given    map[string][]byte // texts of files of variables, by the names that they were given by, seen from the working directory
 	graph    *graph.Graph
 	problems lang.Diagnostics
 	lock     *reference.Lock // nil until readLock
@@ -72,7 +73,7 @@ func (a *app) loadWith(o lang.Options, ds lang.Diagnostics) *loaded {
 	}
 	ds = append(ds, found...)
 	ds.Sort()
-	return &loaded{campaign: c, graph: g, problems: ds}
+	return &loaded{campaign: c, given: a.given.all(), graph: g, problems: ds}
 }
 
 // loadSound is load for verbs that need a campaign without errors. It prints every problem; errors
@@ -99,7 +100,7 @@ func (l *loaded) remarks(style ui.Style, prefix string) string {
 	if len(l.problems) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s (`ufbuild check` says more)\n", style.Warn(tally(l.problems)), places(l.problems, prefix))
+	return fmt.Sprintf("%s: %s (`ufbuild check` says more)\n", style.Warn(tally(l.problems)), l.places(prefix))
 }
 
 // hintTasks says what a campaign without a task lacks, so that nobody takes "0 tasks" for a build.
@@ -109,28 +110,75 @@ func (a *app) hintTasks(l *loaded) {
 	}
 }
 
-// writeFromHere writes diagnostics for people, with the files below root named as they are reached from the working
-// directory.
-func writeFromHere(w io.Writer, root string, ds lang.Diagnostics, source func(file string) ([]byte, bool), o lang.TextOptions) error {
-	prefix := fromHere(root)
+// writeFromHere writes diagnostics for people, with files named as they are reached from the working directory.
+func (l *loaded) writeFromHere(w io.Writer, ds lang.Diagnostics, o lang.TextOptions) error {
+	return l.writeOf(w, ds, l.campaign.Source, o)
+}
+
+// writeOf is writeFromHere of files of which source knows the texts, by their paths below the root.
+func (l *loaded) writeOf(w io.Writer, ds lang.Diagnostics, source func(file string) ([]byte, bool), o lang.TextOptions) error {
+	prefix := fromHere(l.campaign.Root)
+	return lang.WriteText(w, l.fromHere(ds), func(name string) ([]byte, bool) {
+		if text, ok := l.given[name]; ok {
+			return text, true
+		}
+		if prefix != "" {
+			name = strings.TrimPrefix(name, prefix+"/")
+		}
+		return source(name)
+	}, o)
+}
+
+// fromHere returns diagnostics with the files below the root named as they are reached from the working directory.
+func (l *loaded) fromHere(ds lang.Diagnostics) lang.Diagnostics {
+	prefix := fromHere(l.campaign.Root)
 	if prefix == "" {
-		return lang.WriteText(w, ds, source, o)
+		return ds
 	}
 	ds = slices.Clone(ds)
 	for i := range ds {
-		relocate(&ds[i], prefix)
+		l.relocate(&ds[i], prefix)
 	}
-	return lang.WriteText(w, ds, func(name string) ([]byte, bool) { return source(strings.TrimPrefix(name, prefix+"/")) }, o)
+	return ds
+}
+
+// relocate puts a prefix before every file a diagnostic names.
+func (l *loaded) relocate(d *lang.Diagnostic, prefix string) {
+	if d.Subject != nil {
+		subject := *d.Subject
+		subject.File = l.nameFrom(prefix, subject.File)
+		d.Subject = &subject
+	}
+	related := make([]lang.Related, len(d.Related))
+	for i, r := range d.Related {
+		r.Range.File = l.nameFrom(prefix, r.Range.File)
+		related[i] = r
+	}
+	d.Related = related
+	if d.Fix != nil {
+		fix := *d.Fix
+		fix.Range.File = l.nameFrom(prefix, fix.Range.File)
+		d.Fix = &fix
+	}
+}
+
+// nameFrom puts a prefix before the name of a file of the campaign; one of variables was named from the working directory.
+func (l *loaded) nameFrom(prefix, file string) string {
+	if _, ok := l.given[file]; ok {
+		return file
+	}
+	return joinSlash(prefix, file)
 }
 
 // places says which problems there are and where, of the first few. The prefix leads to their files.
-func places(ds lang.Diagnostics, prefix string) string {
+func (l *loaded) places(prefix string) string {
 	const shown = 3
+	ds := l.problems
 	var parts []string
 	for _, d := range ds[:min(shown, len(ds))] {
 		where := d.Code
 		if d.Subject != nil {
-			where += fmt.Sprintf(" at %s:%d", joinSlash(prefix, d.Subject.File), d.Subject.Start.Line)
+			where += fmt.Sprintf(" at %s:%d", l.nameFrom(prefix, d.Subject.File), d.Subject.Start.Line)
 		}
 		parts = append(parts, where)
 	}
@@ -160,7 +208,7 @@ func (a *app) promote(ds lang.Diagnostics) {
 // printProblems writes diagnostics for people to stderr.
 func (a *app) printProblems(l *loaded) error {
 	o := lang.TextOptions{Color: a.errTerm.Color, Width: a.errTerm.Width}
-	if err := writeFromHere(a.err, l.campaign.Root, l.problems, l.campaign.Source, o); err != nil {
+	if err := l.writeFromHere(a.err, l.problems, o); err != nil {
 		return fmt.Errorf("write diagnostics: %w", err)
 	}
 	fmt.Fprintf(a.err, "\n%s\n", tally(l.problems))
@@ -196,7 +244,7 @@ func (a *app) options() (lang.Options, lang.Diagnostics, error) {
 			o.Vars = append(o.Vars, lang.VarInput{Name: name, Value: value, Origin: "--var"})
 			continue
 		}
-		src, err := os.ReadFile(v.text)
+		src, err := a.given.read(v.text)
 		if err != nil {
 			return o, nil, usageErrorf("read variable file: %w", err)
 		}

@@ -201,7 +201,7 @@ func printFailures(w io.Writer, s ui.Style, l *loaded, sum *executor.Summary) {
 		}
 		fmt.Fprintf(w, "\n%s %s%s\n", s.Bad("failed"), s.Bold(r.Address.String()), how)
 		if len(r.Diags) > 0 {
-			_ = writeFromHere(w, l.campaign.Root, r.Diags, l.campaign.Source, lang.TextOptions{})
+			_ = l.writeFromHere(w, r.Diags, lang.TextOptions{})
 		} else {
 			fmt.Fprintln(w, indented(r.Message))
 		}

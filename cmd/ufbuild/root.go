@@ -51,7 +51,8 @@ type app struct {
 
 	dir      string
 	file     string
-	vars     []varFlag // --var and --var-file in the order given
+	vars     []varFlag   // --var and --var-file in the order given
+	given    *givenFiles // what the files among them say
 	preset   string
 	sets     []string
 	json     bool
@@ -66,7 +67,7 @@ type app struct {
 // run is the whole program as a function from a process to its exit code.
 func run(p *process) (code int) {
 	tendHeap(p.getenv("GOGC")) // before the collector runs for the first time, at what would be a small part of a large campaign
-	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), rawOut: p.out, rawErr: p.err, stop: &stopping{}}
+	a := &app{process: p, outTerm: ui.Detect(p.out, p.getenv), errTerm: ui.Detect(p.err, p.getenv), rawOut: p.out, rawErr: p.err, stop: &stopping{}, given: &givenFiles{}}
 	out := p.inert(p.out, a.outTerm.IsTTY)
 	results := &noting{w: out}
 	a.outlet = &outlet{w: p.inert(p.err, a.errTerm.IsTTY)}
@@ -213,7 +214,7 @@ func (a *app) bindFlags(root *cobra.Command) {
 	fs.StringVarP(&a.dir, "directory", "C", "", "look for the campaign from `DIR` upward")
 	fs.StringVarP(&a.file, "file", "f", "", "use this campaign `FILE`; its directory is the root")
 	fs.Var(&varsValue{&a.vars, false}, "var", "set a variable, `NAME=VALUE`")
-	fs.Var(&varsValue{&a.vars, true}, "var-file", "set variables from an HCL `FILE` of NAME = value lines")
+	fs.Var(&varsValue{&a.vars, true}, "var-file", "set variables from an HCL `FILE` of NAME = value lines, or a JSON object (.json)")
 	fs.StringVar(&a.preset, "preset", "", "take variable values from the preset `NAME`")
 	fs.StringArrayVar(&a.sets, "set", nil, "override a setting, `task.NAME.SETTING=VALUE`")
 	fs.BoolVar(&a.json, "json", false, "print one JSON document, or one a line for verbs that go on")

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ufbuild/ufbuild/lang"
@@ -136,11 +135,6 @@ func (s *Session) tryValues(sp *space, path string) lang.Diagnostics {
 		switch {
 		case known[problemOf(&one)]: // with other values too
 		case one.Subject != nil && one.Subject.File == file:
-			if what, ok := strings.CutPrefix(one.Summary, one.Subject.File+":"+strconv.Itoa(int(one.Subject.Start.Line))+": "); ok && what != "" {
-				one.Summary = strings.ToUpper(what[:1]) + what[1:]
-			}
-			whole := d.wholeLine(*one.Subject)
-			one.Subject = &whole
 			found = append(found, one)
 		case one.Severity == lang.Error:
 			found = append(found, broughtTo(one, first, "these values"))

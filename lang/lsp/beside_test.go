@@ -75,7 +75,7 @@ func TestDiagnoseValues(t *testing.T) {
 	open(s, file, "# how deep\n  depht = 9\n")
 	d := s.Diagnose()[0].Diagnostics[0]
 	require.Equal(t, `No variable named "depht" is declared. Did you mean "depth"?`, d.Message)
-	require.Equal(t, lsp.Range{Start: lsp.Position{Line: 1, Character: 2}, End: lsp.Position{Line: 1, Character: 11}}, d.Range)
+	require.Equal(t, lsp.Range{Start: lsp.Position{Line: 1, Character: 2}, End: lsp.Position{Line: 1, Character: 7}}, d.Range)
 }
 
 // TestCompleteBeside completes in test files and in files of variables.

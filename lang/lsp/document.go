@@ -111,18 +111,6 @@ func (d *document) span(start, end int) Range {
 // place converts a range of lang in this file.
 func (d *document) place(r lang.Range) Range { return d.span(r.Bytes()) }
 
-// wholeLine is the line on which a range starts, without blanks around; for ranges of which only lines are known.
-func (d *document) wholeLine(r lang.Range) lang.Range {
-	line := d.line(int(r.Start.Line) - 1)
-	if line == nil {
-		return r
-	}
-	start := d.lines[r.Start.Line-1]
-	r.Start.Byte = int32(start + len(line) - len(bytes.TrimLeft(line, " \t")))
-	r.End = lang.Pos{Line: r.Start.Line, Byte: int32(start + len(bytes.TrimRight(line, " \t\r\n")))}
-	return r
-}
-
 // word returns the start of the name that ends at an offset.
 func (d *document) word(offset int) int {
 	at := offset
