@@ -147,15 +147,16 @@ func (a *app) runCost(by string) error {
 // freeCommands makes the cost of what no agent ran known: it is nothing.
 func freeCommands(e *ledger.Entry) {
 	if e.Profile == "" {
-		nothing := 0.0
+		nothing, none := 0.0, int64(0)
 		e.Usage.CostUSD, e.Unknown = &nothing, 0
+		e.Usage.InputTokens, e.Usage.OutputTokens = &none, &none
 	}
 }
 
 func rowOf(name string, s ledger.Sum) web.CostRow {
 	return web.CostRow{
 		Name: name, Attempts: s.Attempts, DurationMS: s.Duration.Milliseconds(), CostUSD: s.CostUSD, CostUnknown: s.Unknown,
-		InputTokens: s.Input, OutputTokens: s.Output, Hits: s.Hits, Elsewhere: s.Elsewhere, SavedMS: s.SavedDuration.Milliseconds(),
+		InputTokens: s.Input, OutputTokens: s.Output, TokensUntold: s.Untold, Hits: s.Hits, Elsewhere: s.Elsewhere, SavedMS: s.SavedDuration.Milliseconds(),
 		SavedUSD: s.SavedUSD, SavedUnknown: s.SavedUSDUnknown,
 	}
 }
@@ -184,7 +185,11 @@ func tokenWords(row web.CostRow) string {
 	if row.InputTokens == 0 && row.OutputTokens == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d in, %d out", row.InputTokens, row.OutputTokens)
+	more := ""
+	if row.TokensUntold > 0 { // as of money
+		more = "+"
+	}
+	return fmt.Sprintf("%d%s in, %d%s out", row.InputTokens, more, row.OutputTokens, more)
 }
 
 // hitWords counts results that were used again, and those among them that other machines made.

@@ -17,21 +17,24 @@ type Pattern struct {
 // Each pattern needs the look of an error, since agents also write about rate limits.
 var Patterns = []Pattern{
 	// login
-	{Login, re(`\bplease run /login\b|\brun .?codex login\b|\b(invalid|incorrect) api key\b|\bapi key (not valid|is (missing|invalid|expired))`), "Invalid API key · Please run /login"},
+	{Login, re(`\bplease run /login\b|\brun .?codex login\b|\b(invalid|incorrect) api key\b|\bapi key (not valid|(is |has )?expired|is (missing|invalid))`), "Invalid API key · Please run /login"},
+	{Login, re(`\byour access token could not be refreshed\b`), "Your access token could not be refreshed because your refresh token was already used. Please log out and sign in again."},
 	{Login, re(`\boauth token (has |is |was )?(been )?(expired|revoked)\b`), "OAuth token has expired. Please obtain a new token"},
 	{Login, re(`\b401 unauthorized\b|\bauthentication_error\b|` + httpStatus("401")), "ERROR: unexpected status 401 Unauthorized: Missing bearer authentication"},
 	{Login, re(`^\W*(error\W+)?(you are )?not logged in\b`), "Error: Not logged in. Run login first."},
 	// it speaks of a quota, but says when to come back
-	{RateLimited, re(`\b(quota|resource_exhausted|resource has been exhausted)\b.*\b(retry|try again) (in|after) \d`), "You exceeded your current quota. Please retry in 17.4s."},
+	{RateLimited, re(`\b(quota|resource_exhausted|resource has been exhausted)\b.*\b(retry|try again|reset) (in|after) \d`), "You exceeded your current quota. Please retry in 17.4s."},
 	{RateLimited, re(`"retryDelay"\s*:\s*"\d`), `{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}`},
 	// credit
 	{Credit, re(`\bcredit balance is too low\b|\b(insufficient|not enough|out of) credits\b`), "Credit balance is too low"},
 	{Credit, re(`\b402 payment required\b|` + httpStatus("402")), "API Error: 402 Payment Required"},
-	{Credit, re(`\binsufficient_quota\b|\bexceeded your current quota\b|\bquota exceeded for (metric|quota)\b|\bquota exceeded\W+check your plan\b|\bbilling hard limit\b`), "You exceeded your current quota, please check your plan and billing details."},
+	{Credit, re(`\binsufficient_quota\b|\bexceeded your current quota\b|\bquota exceeded for (metric|quota)\b|\bquota exceeded\W+check your plan\b|\bbilling hard limit\b|\b(exhausted|reached) your daily (\S+ )?quota\b`), "You exceeded your current quota, please check your plan and billing details."},
 	// rate limited
 	{RateLimited, re(`\bapi error\b.*\brate[ _-]?limit`), "API Error: Rate limit reached"},
 	{RateLimited, re(`\brate_limit_(error|exceeded)\b|^.{0,60}\brate limit (reached|exceeded|hit)\b`), "Rate limit reached for gpt-5.2-codex. Please try again in 17s."},
-	{RateLimited, re(`\busage limit reached\b|\b(hit|reached) your (usage |session |weekly |\S+-hour )?limit\b`), "You've hit your usage limit. Try again in 3 days 4 hours 5 minutes."},
+	{RateLimited, re(`\busage limit reached\b|\b(hit|reached) your ((usage|session|weekly|opus|sonnet|\S+-hour) ){0,2}limit\b`), "You've hit your usage limit. Try again in 3 days 4 hours 5 minutes."},
+	{RateLimited, re(`^\W*((opus|sonnet) )?(weekly|session|\d+-hour) limit reached\s*([·∙•|]|$)`), "5-hour limit reached ∙ resets 3pm"},
+	{RateLimited, re(`\bexhausted your capacity on this model\b`), "You have exhausted your capacity on this model."},
 	{RateLimited, re(`\b429 too many requests\b|` + httpStatus("429")), "exceeded retry limit, last status: 429 Too Many Requests"},
 	{RateLimited, re(`\boverloaded_error\b|\b529 overloaded\b|\bmodel is overloaded\b|\bresource_exhausted\b|` + httpStatus("529")), "API Error: 529 Overloaded"},
 	// refused

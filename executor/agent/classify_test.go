@@ -33,8 +33,16 @@ func TestClassify(t *testing.T) {
 		`Error: status code: 402`:                                     agent.Credit,
 		`"code": "insufficient_quota"`:                                agent.Credit,
 		`API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`: agent.Login,
-		`Incorrect API key provided: sk-1234.`: agent.Login,
-		`Not logged in · Please run /login`:    agent.Login,
+		`Incorrect API key provided: sk-1234.`:       agent.Login,
+		`Not logged in · Please run /login`:          agent.Login,
+		`API key expired. Please renew the API key.`: agent.Login,
+		`Your access token could not be refreshed because your refresh token was revoked. Please log out and sign in again.`: agent.Login,
+		`[API Error: You have exhausted your daily quota on this model.]`:                                                    agent.Credit,
+		`You have reached your daily gemini-2.5-pro quota limit.`:                                                            agent.Credit,
+		`[API Error: You have exhausted your capacity on this model. Your quota will reset after 8h44m7s.]`:                  agent.RateLimited,
+		`Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade to Max or turn on /extra-usage`:                          agent.RateLimited,
+		`Opus weekly limit reached ∙ resets Oct 6, 1pm`:                                                                      agent.RateLimited,
+		`You've hit your Opus limit · resets Oct 9, 5pm (UTC)`:                                                               agent.RateLimited,
 	} {
 		end, ok := agent.Classify(line, noon)
 		require.True(t, ok, line)
@@ -56,6 +64,9 @@ func TestClassifyNeverGuesses(t *testing.T) {
 		"Error: access token is invalid (ERC20)",
 		"panic: runtime error: index out of range [429] with length 402",
 		"the login page of the dApp is out of scope",
+		"Finding 3: the weekly limit reached by a borrower is never reset",
+		"You have reached your goal: no limit is left unchecked",
+		"revert: session key expired",
 		"expired",
 		"",
 	} {
@@ -69,7 +80,10 @@ func TestWait(t *testing.T) {
 		"Please try again in 17 s.":                          17 * time.Second,
 		"Please try again in 17.4s.":                         17400 * time.Millisecond,
 		"try again in 850ms":                                 850 * time.Millisecond,
-		"Please retry in 1m30s":                              0, // not a form that was reported: never guess
+		"Your quota will reset after 8h44m7s.":               8*time.Hour + 44*time.Minute + 7*time.Second,
+		"Your quota will reset after 0s.":                    0,
+		"Please try again in 6m0s.":                          6 * time.Minute,
+		"try again in 6m0sec":                                0, // not a form that was reported: never guess
 		"Try again in 3 days 4 hours 5 minutes.":             76*time.Hour + 5*time.Minute,
 		"retry after 20 seconds":                             20 * time.Second,
 		"try again in 2 hours, 5 minutes":                    2*time.Hour + 5*time.Minute,
@@ -84,6 +98,12 @@ func TestWait(t *testing.T) {
 		"try again in 99999999999999999999999999999999999 s": 31 * 24 * time.Hour,
 		"resets at 25:99 pm":                                 0,
 		"try again later":                                    0,
+		"or try again at Mar 3rd, 2026 1:36 PM.":             49*time.Hour + 36*time.Minute,
+		"resets Mar 9 at 5pm":                                8*24*time.Hour + 5*time.Hour,
+		"resets Mar 9, 5pm (Asia/Tokyo)":                     7*24*time.Hour + 20*time.Hour,
+		"resets Feb 27, 5pm":                                 0, // two days ago: it has cleared
+		"resets Mar 32, 5pm":                                 0,
+		"try again at Jan 2nd, 2030 1:36 PM.":                31 * 24 * time.Hour,
 	} {
 		require.Equal(t, want, agent.Wait(text, noon), text)
 	}

@@ -7,12 +7,13 @@ import (
 )
 
 var (
-	waitIn    = LookFor(`(?i)\b(?:try again|retry|reset|resets|available|wait)(?: again)?(?: in| after)?:?\s+((?:(?:about|~|and|,)?\s*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b,?\s*)+)`)
+	waitIn    = LookFor(`(?i)\b(?:try again|retry|reset|resets|available|wait)(?: again)?(?: in| after)?:?\s+((?:\d+(?:\.\d+)?(?:ms|[dhms]))+\b|(?:(?:about|~|and|,)?\s*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b,?\s*)+)`)
 	waitPart  = LookFor(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 	waitAfter = LookFor(`(?i)\bretry-after"?\s*[:=]\s*"?(\d+)\b`)
 	waitDelay = LookFor(`"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"`)
 	waitEpoch = LookFor(`(?i)\blimit reached\|(\d{10})\b`)
 	waitStamp = LookFor(`(?i)\b(?:again|resets?|until)(?: at| after| on)?:?\s+(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d))`)
+	waitDate  = LookFor(`(?i)\b(?:again|resets?)(?: at| on)?:?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?,?(?:\s+at)?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b(?:\s*\(([A-Za-z_/+-]+)\))?`)
 	waitClock = LookFor(`(?i)\b(?:again|resets?)(?: at)?:?\s+(\d{1,2})(?::(\d\d))?\s*([ap]m)\b(?:\s*\(([A-Za-z_/+-]+)\))?`)
 )
 
@@ -87,30 +88,59 @@ func waitMoment(text string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// waitTime reads a time of day as its next occurrence, in the zone that stands behind it, such as "(Europe/Berlin)", else in that
-// of now: a program goes by the zone of the machine, and its builder by TZ, which it is not handed.
+// waitTime reads a time of day as its next occurrence, or that of the day that stands before it, in the zone that stands behind it,
+// such as "(Europe/Berlin)", else in that of now: a program goes by the zone of the machine, and its builder by TZ, which it is not
+// handed.
 func waitTime(text string, now time.Time) (time.Duration, bool) {
+	if m := waitDate.find(text); m != nil {
+		return waitDay(m, now)
+	}
 	m := waitClock.find(text)
 	if m == nil {
 		return 0, false
 	}
-	hour, _ := strconv.Atoi(m[1])
-	minute, _ := strconv.Atoi("0" + m[2])
-	if hour < 1 || hour > 12 || minute > 59 {
-		return 0, false
-	}
-	hour %= 12
-	if strings.EqualFold(m[3], "pm") {
-		hour += 12
-	}
-	if m[4] != "" {
-		if zone, err := time.LoadLocation(m[4]); err == nil { // what this machine does not know is no zone
-			now = now.In(zone)
-		}
-	}
-	at := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
+	at, ok := clock(m[1:], now)
 	if !at.After(now) {
 		at = at.AddDate(0, 0, 1)
 	}
+	return at.Sub(now), ok
+}
+
+// waitDay reads a match of waitDate. A day without a year is one of the months around now.
+func waitDay(m []string, now time.Time) (time.Duration, bool) {
+	at, ok := clock(m[4:], now)
+	month, err := time.Parse("Jan", strings.ToUpper(m[1][:1])+strings.ToLower(m[1][1:]))
+	day, _ := strconv.Atoi(m[2])
+	if !ok || err != nil || day < 1 || day > 31 {
+		return 0, false
+	}
+	year := at.Year()
+	if m[3] != "" {
+		year, _ = strconv.Atoi(m[3])
+	}
+	at = time.Date(year, month.Month(), day, at.Hour(), at.Minute(), 0, 0, at.Location())
+	const halfYear = 182 * 24 * time.Hour
+	if m[3] == "" && now.Sub(at) > halfYear {
+		at = at.AddDate(1, 0, 0)
+	}
 	return at.Sub(now), true
+}
+
+// clock is a time of today: m holds the hour, the minute or "", am or pm, and a zone or "". What this machine does not know is no zone.
+func clock(m []string, now time.Time) (time.Time, bool) {
+	hour, _ := strconv.Atoi(m[0])
+	minute, _ := strconv.Atoi("0" + m[1])
+	if hour < 1 || hour > 12 || minute > 59 {
+		return now, false
+	}
+	hour %= 12
+	if strings.EqualFold(m[2], "pm") {
+		hour += 12
+	}
+	if m[3] != "" {
+		if zone, err := time.LoadLocation(m[3]); err == nil {
+			now = now.In(zone)
+		}
+	}
+	return time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location()), true
 }

@@ -116,8 +116,8 @@ func TestHitsAreSummedByTask(t *testing.T) {
 func TestSumSaysWhenItIsALowerBound(t *testing.T) {
 	es := []ledger.Entry{ran("a/1", "a", 1, cache.OK, time.Second, ptr(1.0)), ran("a/2", "b", 1, cache.Failed, time.Second, nil), ran("b", "c", 1, cache.OK, 0, ptr(0.0))}
 	sums := ledger.By(es, ledger.Task)
-	require.Equal(t, ledger.Sum{Attempts: 2, Duration: 2 * time.Second, CostUSD: 1, Unknown: 1}, sums["a"])
-	require.Equal(t, ledger.Sum{Attempts: 1}, sums["b"])
+	require.Equal(t, ledger.Sum{Attempts: 2, Duration: 2 * time.Second, CostUSD: 1, Unknown: 1, Untold: 2}, sums["a"])
+	require.Equal(t, ledger.Sum{Attempts: 1, Untold: 1}, sums["b"])
 }
 
 func TestEstimate(t *testing.T) {

@@ -13,6 +13,7 @@ type Sum struct {
 	Unknown  int // attempts whose cost is unknown: CostUSD is a lower bound when it is not 0
 	Input    int64
 	Output   int64
+	Untold   int // attempts that did not say all of their tokens: Input and Output are lower bounds when it is not 0
 
 	Hits            int
 	Elsewhere       int // hits on attempts that other machines made
@@ -32,6 +33,9 @@ func (s *Sum) Add(e Entry) {
 		s.Output += value(e.Usage.OutputTokens)
 		if e.Usage.CostUSD == nil || e.Usage.AtLeast {
 			s.Unknown++
+		}
+		if u := e.Usage; u.InputTokens == nil || u.OutputTokens == nil || u.AtLeast {
+			s.Untold++
 		}
 	case Saved:
 		s.Hits += e.Hits

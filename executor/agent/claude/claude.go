@@ -145,19 +145,30 @@ func (s *stream) class(e agent.Ended) agent.End {
 	case r.IsError:
 		return agent.Blame(r.words(), agent.Status(r.Status), e.Now)
 	case r.Subtype != "success":
-		return agent.End{Class: agent.Failed, Message: agent.OneLine(r.words())}
-	case r.NumTurns != nil && *r.NumTurns == 0:
-		return agent.End{Class: agent.Failed, Message: "ended without a turn"}
+		return r.stopped(e)
 	case strings.TrimSpace(r.Result) == "":
 		return agent.End{Class: agent.Failed, Message: "ended with an empty result"}
 	}
 	if end, ok := limitText(r.Result, e); ok {
 		return end
 	}
+	if r.NumTurns != nil && *r.NumTurns == 0 {
+		return agent.End{Class: agent.Failed, Message: agent.OneLine("ended without a turn: " + r.Result)}
+	}
 	if e.Exit != 0 || e.Signal != "" {
 		return agent.Unfinished(e)
 	}
 	return agent.End{Class: agent.OK, Final: r.Result}
+}
+
+// stopped reads a result that is no success and calls itself no error, such as that of the last turn allowed. Its errors may be
+// those of the account; a report beside them must not speak for it.
+func (l *line) stopped(e agent.Ended) agent.End {
+	end := agent.Blame(strings.Join(l.Errors, "\n"), agent.Status(l.Status), e.Now)
+	if end.Class == agent.Failed {
+		end.Message = agent.OneLine(l.words())
+	}
+	return end
 }
 
 // limitText knows the notices that come in place of a result, without is_error. They are short and
@@ -167,7 +178,10 @@ func limitText(result string, e agent.Ended) (agent.End, bool) {
 	if len(result) > longest || strings.Contains(strings.TrimSpace(result), "\n") {
 		return agent.End{}, false
 	}
-	for _, start := range []string{"API Error", "Claude AI usage limit reached", "You've hit your", "You've reached your", "Credit balance is too low", "Invalid API key", "Not logged in"} {
+	if kind, _, ok := strings.Cut(result, " limit reached"); ok && !strings.Contains(kind, ".") && len(kind) <= len("Claude AI usage") {
+		return agent.Classify(result, e.Now)
+	}
+	for _, start := range []string{"API Error", "You've hit your", "You've reached your", "Credit balance is too low", "Invalid API key", "Not logged in"} {
 		if strings.HasPrefix(result, start) {
 			return agent.Classify(result, e.Now)
 		}

@@ -67,6 +67,28 @@ func TestOddResults(t *testing.T) {
 	}
 }
 
+// TestAccountsBehindOtherEnds wants what the account says to count, also where the result calls itself no error, or had no turn.
+func TestAccountsBehindOtherEnds(t *testing.T) {
+	for log, want := range map[string]struct {
+		class agent.Class
+		words string
+		wait  time.Duration
+	}{
+		`{"type":"result","subtype":"success","num_turns":0,"result":"5-hour limit reached ∙ resets 3pm"}`:                                {agent.RateLimited, "5-hour limit", 3 * time.Hour},
+		`{"type":"result","subtype":"success","num_turns":0,"result":"Credit balance is too low"}`:                                        {agent.Credit, "Credit balance", 0},
+		`{"type":"result","subtype":"success","num_turns":0,"result":"Nothing to do."}`:                                                   {agent.Failed, "ended without a turn: Nothing to do.", 0},
+		`{"type":"result","subtype":"success","num_turns":3,"result":"Weekly limit reached: the vault caps withdrawals. It holds."}`:      {agent.OK, "", 0},
+		`{"type":"result","subtype":"success","num_turns":3,"result":"No borrower can get the weekly limit reached by another."}`:         {agent.OK, "", 0},
+		`{"type":"result","subtype":"error_during_execution","is_error":false,"errors":["API Error: 429 rate_limit_error"]}`:              {agent.RateLimited, "429", 0},
+		`{"type":"result","subtype":"error_max_turns","is_error":false,"result":"API Error: 429 is what the client answers","errors":[]}`: {agent.Failed, "API Error", 0},
+	} {
+		end := claude.Driver{}.Read(agent.Ended{Log: []byte(log), Now: agenttest.Now})
+		require.Equal(t, want.class.String(), end.Class.String(), log)
+		require.Contains(t, end.Message, want.words)
+		require.Equal(t, want.wait, end.Wait, log)
+	}
+}
+
 func FuzzRead(f *testing.F) { agenttest.Fuzz(f, claude.Driver{}) }
 
 func TestStart(t *testing.T) {

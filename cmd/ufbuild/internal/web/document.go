@@ -158,6 +158,7 @@ type CostRow struct {
 	CostUnknown  int     `json:"cost_unknown"` // attempts of agents that did not say
 	InputTokens  int64   `json:"input_tokens"`
 	OutputTokens int64   `json:"output_tokens"`
+	TokensUntold int     `json:"tokens_unknown,omitempty"` // attempts of agents that did not say all of them
 	Hits         int     `json:"hits"`
 	Elsewhere    int     `json:"hits_elsewhere,omitempty"` // hits on results that other machines made
 	SavedMS      int64   `json:"saved_ms"`

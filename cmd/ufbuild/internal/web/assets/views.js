@@ -31,20 +31,22 @@ const costView = {
       view.append(el("div", { class: "empty" }, el("h2", {}, "Nothing was spent"), el("p", {}, "No attempt of this " + (whole ? "campaign" : "build") + " is in the ledger.")));
       return;
     }
+    const plus = total.tokens_unknown ? "+" : "";
     const card = (value, words) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, words));
     view.append(el("p", { class: "soft small" }, whole ? "All builds of this campaign." : `Build ${app.doc.build} alone.`),
       el("div", { class: "cards" }, card(money(total.cost_usd, total.cost_unknown), "spent"), card(duration(total.duration_ms) || "0s", "of attempts"), card(number(total.attempts), "attempts"),
-        card(`${short(total.input_tokens)} / ${short(total.output_tokens)}`, "tokens in / out"), card(money(total.saved_usd, total.saved_unknown), `saved by ${count(total.hits, "hit")}`), card(duration(total.saved_ms) || "0s", "time saved")));
+        card(`${short(total.input_tokens)}${plus} / ${short(total.output_tokens)}${plus}`, "tokens in / out"), card(money(total.saved_usd, total.saved_unknown), `saved by ${count(total.hits, "hit")}`), card(duration(total.saved_ms) || "0s", "time saved")));
     for (const [name, rows] of [["By profile", t.profile], ["By task", t.task]]) view.append(this.table(name, rows || []));
-    if (total.cost_unknown) view.append(el("p", { class: "soft small" }, "A sum that ends in + has a part that no program reported: it is a lower bound."));
+    if (total.cost_unknown || total.tokens_unknown) view.append(el("p", { class: "soft small" }, "A sum that ends in + has a part that no program reported: it is a lower bound."));
   },
   table(name, rows) {
     const most = Math.max(...rows.map((r) => r.cost_usd), 0), longest = Math.max(...rows.map((r) => r.duration_ms), 1);
     const share = (r) => most > 0 ? r.cost_usd / most : r.duration_ms / longest;
     const sorted = [...rows].sort((a, b) => b.cost_usd - a.cost_usd || b.duration_ms - a.duration_ms);
+    const tokens = (n, r) => n ? number(n) + (r.tokens_unknown ? "+" : "") : "";
     const cells = (r) => el("tr", {}, el("td", { class: "mono" }, r.name || "commands"), el("td", { class: "num" }, number(r.attempts)), el("td", { class: "num" }, duration(r.duration_ms)),
       el("td", { class: "num" }, money(r.cost_usd, r.cost_unknown)), el("td", {}, el("div", { class: "track" }, el("div", { class: "bar", style: { width: (share(r) * 100).toFixed(1) + "%" } }))),
-      el("td", { class: "num" }, r.input_tokens ? number(r.input_tokens) : ""), el("td", { class: "num" }, r.output_tokens ? number(r.output_tokens) : ""), el("td", { class: "num" }, r.hits ? number(r.hits) : ""), el("td", { class: "num" }, r.hits ? money(r.saved_usd, r.saved_unknown) : ""));
+      el("td", { class: "num" }, tokens(r.input_tokens, r)), el("td", { class: "num" }, tokens(r.output_tokens, r)), el("td", { class: "num" }, r.hits ? number(r.hits) : ""), el("td", { class: "num" }, r.hits ? money(r.saved_usd, r.saved_unknown) : ""));
     return el("div", { class: "card wide" }, el("h2", {}, name), el("table", {}, el("thead", {}, el("tr", {}, ["", "attempts", "time", "cost", most > 0 ? "share of cost" : "share of time", "tokens in", "tokens out", "hits", "saved"].map((h, i) => el("th", { class: i && i !== 4 ? "num" : "" }, h)))), el("tbody", {}, sorted.slice(0, 400).map(cells))),
       sorted.length > 400 && el("p", { class: "soft small" }, `${sorted.length - 400} more; "ufbuild cost" lists all.`));
   },
