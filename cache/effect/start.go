@@ -13,3 +13,6 @@ func ForkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	}
 	return vfork.Start(path, argv, attr)
 }
+
+// Starting reports whether a process is one whose ForkExec has not returned yet, as far as that is known.
+func Starting(pid int) bool { return vfork.Starting(pid) }

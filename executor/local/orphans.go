@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/watchdog"
 )
@@ -65,7 +66,7 @@ func (r *Runner) killOrphans(p *process) (some bool) {
 func (r *Runner) killRound(p *process) []int {
 	var killed []int
 	for _, pid := range r.orphans() {
-		if r.isRunning(pid) || !r.belongs(pid, p) {
+		if r.isRunning(pid) || effect.Starting(pid) || !r.belongs(pid, p) { // whose it is takes seven calls to find out
 			continue
 		}
 		for _, d := range append(descendants(pid), pid) {

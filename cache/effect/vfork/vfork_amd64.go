@@ -2,7 +2,7 @@ package vfork
 
 import (
 	"errors"
-	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -56,10 +56,38 @@ func with(way func(*list), path string, argv []string, attr *syscall.ProcAttr) (
 	return pid, err
 }
 
+// births are the lists that are being gone through: a few at once.
+var births struct {
+	sync.Mutex
+	lists []*list
+}
+
+func enroll(l *list) {
+	births.Lock()
+	births.lists = append(births.lists, l)
+	births.Unlock()
+}
+
+func strike(l *list) {
+	births.Lock()
+	i := slices.Index(births.lists, l)
+	births.lists = slices.Delete(births.lists, i, i+1)
+	births.Unlock()
+}
+
+// Starting reports whether a process is one that a Start which has not returned yet made. The thread that made it stands still, so that
+// nobody else knows its number. It may be false for a moment after the process came to be.
+func Starting(pid int) bool {
+	births.Lock()
+	defer births.Unlock()
+	return slices.ContainsFunc(births.lists, func(l *list) bool { return int(atomic.LoadInt32(&l.born)) == pid })
+}
+
 // finish makes the process of a list, and buries it when it did not become the program.
 func finish(l *list, way func(*list)) (pid int, err error) {
+	enroll(l)
+	defer strike(l)
 	way(l)
-	runtime.KeepAlive(l)
 	errno := syscall.Errno(l.errno)
 	switch {
 	case errno == 0:
@@ -135,6 +163,7 @@ type list struct {
 	calls  [maxCalls]call
 
 	pidfd          int32
+	born           int32 // the number of the process, which the kernel leaves here before it runs; see Starting
 	path, dir      *byte // what calls point to
 	argv, environs []*byte
 	limit          *unix.Rlimit
@@ -162,7 +191,11 @@ func write(path string, argv []string, attr *syscall.ProcAttr) (l *list, err err
 	if l.environs, err = syscall.SlicePtrFromStrings(attr.Env); err != nil {
 		return nil, err
 	}
-	l.clone = cloneArgs{flags: unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_CLEAR_SIGHAND, exitSignal: uint64(syscall.SIGCHLD)}
+	l.clone = cloneArgs{
+		flags:      unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_CLEAR_SIGHAND | unix.CLONE_PARENT_SETTID,
+		exitSignal: uint64(syscall.SIGCHLD),
+		parentTID:  uint64(uintptr(unsafe.Pointer(&l.born))),
+	}
 	if sys := attr.Sys; sys != nil {
 		if sys.PidFD != nil {
 			l.clone.flags |= unix.CLONE_PIDFD

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -219,9 +220,18 @@ func TestAProcessThatDoesNotStartHoldsUpNobody(t *testing.T) {
 		t.Fatal("it started", err)
 	default:
 	}
+	born := 0
+	for born == 0 {
+		runtime.Gosched()
+		born = int(atomic.LoadInt32(&l.born))
+	}
+	require.True(t, Starting(born), "who asks meanwhile is told whose it is")
+	require.False(t, Starting(os.Getpid()))
 	_, err = ask.Write([]byte("x"))
 	require.NoError(t, err)
 	require.NoError(t, <-started)
+	require.Equal(t, born, int(l.pid))
+	require.False(t, Starting(born))
 	_, err = syscall.Wait4(int(l.pid), nil, 0, nil)
 	require.NoError(t, err)
 	require.Equal(t, byte('x'), b[0], "they shared their memory")
