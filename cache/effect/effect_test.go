@@ -86,7 +86,7 @@ func TestEveryEffectIsAskedForFirst(t *testing.T) {
 		{OpRemove, func() error { return Unlinkat(fd, "file", 0) }},
 		{OpRemove, func() error { return RemoveAll(at("file")) }},
 		{OpRemove, func() error { return RemoveOpen(fd, ".", fd) }},
-		{OpStart, func() error { return first(ForkExec("/bin/true", []string{"true"}, nil)) }},
+		{OpStart, func() error { return first(ForkExec("/bin/true", []string{"true"}, nil, -1)) }},
 		{OpStart, func() error { return Do(OpStart, "true", func() error { return errors.New("it ran") }) }},
 	} {
 		seen = nil

@@ -109,7 +109,8 @@ func (r *Runner) run(ctx context.Context, inv *executor.Invocation, laid *worksp
 	// Known before it runs, so that no orphan of it is taken for one of an attempt that ends meanwhile.
 	r.setRunning(p, true)
 	done := make(chan launched, 1)
-	go func() { done <- r.launch(p, inv, dir, stream, stdin) }()
+	at := laid.TakeDir()
+	go func() { done <- r.launch(p, inv, place{dir, at}, stream, stdin) }()
 	var l launched
 	select {
 	case l = <-done:
@@ -198,10 +199,18 @@ type launched struct {
 	limits  *sandbox.Limits
 }
 
-// launch finds the program, starts it and makes it known. It closes what the program gets of s, and stdin. Each step may wait for a file
+// place is where a program is started.
+type place struct {
+	dir  string
+	open int // a descriptor of it; -1 for none
+}
+
+// launch finds the program, starts it and makes it known. It closes what the program gets of s, stdin, and where. Each step may wait for a file
 // system that does not answer, so that who wants the program waits for p.hung too; after that nothing begins any more.
-func (r *Runner) launch(p *process, inv *executor.Invocation, dir string, s *stream, stdin *os.File) (l launched) {
+func (r *Runner) launch(p *process, inv *executor.Invocation, where place, s *stream, stdin *os.File) (l launched) {
+	dir := where.dir
 	defer func() {
+		closeHandle(where.open)
 		s.started()
 		_ = r.closeStdin(stdin) // a file in memory
 	}()
@@ -232,7 +241,7 @@ func (r *Runner) launch(p *process, inv *executor.Invocation, dir string, s *str
 	}
 	var pid int
 	if l.limits.None() {
-		pid, l.err = r.starter.forkExec(l.path, inv.Argv, attr, inv.Paid)
+		pid, l.err = r.starter.forkExec(l.path, inv.Argv, attr, where.open, inv.Paid)
 	} else {
 		pid, l.err = r.startLimited(l.limits, l.path, inv.Argv, attr, inv.Paid)
 	}
@@ -282,7 +291,7 @@ func (r *Runner) startLimited(l *sandbox.Limits, path string, argv []string, att
 	if l.NoNetwork {
 		apart(attr.Sys)
 	}
-	pid, err := r.starter.forkExec(itself, s.argv, attr, paid)
+	pid, err := r.starter.forkExec(itself, s.argv, attr, -1, paid)
 	if err != nil {
 		return 0, fmt.Errorf("make sandbox: %v", err) // the words of sandbox.StartFailure are about the task's program
 	}

@@ -72,10 +72,10 @@ func (s *starter) run(do func()) {
 // Of later releases nobody knows.
 var threadsStay = strings.HasPrefix(runtime.Version(), "go1.26")
 
-// forkExec starts a program and returns its process id. Its thread lives as long as the runner; for what costs money that does not
+// forkExec starts a program and returns its process id. dir is a descriptor of the directory that attr names; -1 for none. Its thread lives as long as the runner; for what costs money that does not
 // rest on what Go does with threads.
-func (s *starter) forkExec(path string, argv []string, attr *syscall.ProcAttr, paid bool) (pid int, err error) {
-	start := func() { pid, err = effect.ForkExec(path, argv, attr) }
+func (s *starter) forkExec(path string, argv []string, attr *syscall.ProcAttr, dir int, paid bool) (pid int, err error) {
+	start := func() { pid, err = effect.ForkExec(path, argv, attr, dir) }
 	wait := time.Millisecond
 	for try := 0; ; try++ {
 		if paid || !threadsStay {
@@ -108,6 +108,7 @@ func awaitEnd(pid, handle int) error {
 		return err
 	}
 	var bad error
+	// It is asked before the poller waits: what the poller was told before that it does not tell again.
 	err = raw.Read(func(uintptr) (over bool) {
 		over, bad = ended(pid, unix.WNOHANG)
 		return over || bad != nil

@@ -89,7 +89,7 @@ func startWatchdog(null *os.File) (pipe *os.File, pid int, err error) {
 		Env:   []string{},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), r.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
+	}, -1)
 	if err != nil {
 		w.Close()
 		return nil, 0, err

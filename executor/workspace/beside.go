@@ -13,12 +13,30 @@ func (l *Laid) Close() {
 	if l == nil {
 		return
 	}
+	l.closeDir()
 	for _, fd := range []*int{&l.at, &l.logFD} {
 		if *fd > 0 {
 			unix.Close(*fd)
 			*fd = 0
 		}
 	}
+}
+
+// closeDir closes the workspace, where no program was started in it.
+func (l *Laid) closeDir() {
+	if fd := l.TakeDir(); fd > 0 {
+		unix.Close(fd)
+	}
+}
+
+// TakeDir gives the caller the open workspace, for a program to be started in; -1 where it is not open. The caller closes it.
+func (l *Laid) TakeDir() int {
+	if l == nil || l.ws == 0 {
+		return -1
+	}
+	fd := l.ws
+	l.ws = 0
+	return fd
 }
 
 const logFlags, logMode = unix.O_WRONLY | unix.O_APPEND | unix.O_CLOEXEC, 0o600

@@ -30,6 +30,7 @@ type Laid struct {
 	// Of what may become a spare:
 	spare  bool
 	at     int       // the directory of the attempt, open; 0 for none
+	ws     int       // its workspace, open until the program is started; 0 for none
 	beside stamp     // that directory, as it was when it had its log
 	log    stamp     // the log, before anybody wrote to it; zero where it is not known
 	logFD  int       // the empty log of an attempt that ended, open to be that of this one; 0 for none
@@ -136,7 +137,11 @@ func (l *layer) lay(dir string) (*Laid, error) {
 	if l.dir, err = openDir(dir); err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}
-	defer unix.Close(l.dir)
+	if l.laid.spare {
+		l.laid.ws = l.dir
+	} else {
+		defer unix.Close(l.dir)
+	}
 	return l.laid, l.layAll()
 }
 

@@ -49,7 +49,7 @@ func (r *refit) lay(work int, name string) error {
 	if r.dir, err = openAt(at, Dir); err != nil {
 		return err
 	}
-	defer unix.Close(r.dir)
+	r.laid.ws = r.dir
 	if err := r.makeOwn(); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ func (s *Spares) Offer(attempt string, laid *Laid) bool {
 	if s.closed || len(s.free) >= maxSpares {
 		return false
 	}
+	laid.closeDir()
 	s.free = append(s.free, spare{attempt, laid})
 	return true
 }

@@ -4,8 +4,8 @@ package vfork
 
 import "syscall"
 
-// Start is syscall.ForkExec.
-func Start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+// Start is syscall.ForkExec, and needs no descriptor of the directory.
+func Start(path string, argv []string, attr *syscall.ProcAttr, dir int) (pid int, err error) {
 	return syscall.ForkExec(path, argv, attr)
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,17 +17,17 @@ import (
 // unable says that this kernel, or who filters its system calls, does not make processes as they are made here.
 var unable atomic.Bool
 
-// Start is syscall.ForkExec.
-func Start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+// Start is syscall.ForkExec. dir is a descriptor of the directory that attr names, which is then not looked up; -1 for none.
+func Start(path string, argv []string, attr *syscall.ProcAttr, dir int) (pid int, err error) {
 	if unable.Load() || !simple(attr) {
 		return syscall.ForkExec(path, argv, attr)
 	}
 	hush()
 	way := bornAside
-	if answers(path) && (attr.Dir == "" || answers(attr.Dir)) {
+	if programs.answers(path) && (attr.Dir == "" || answers(attr.Dir, dir)) {
 		way = born
 	}
-	pid, err = with(way, path, argv, attr)
+	pid, err = with(way, path, argv, attr, dir)
 	if errors.Is(err, errUnable) {
 		unable.Store(true)
 		return syscall.ForkExec(path, argv, attr)
@@ -45,8 +46,8 @@ var hush = sync.OnceFunc(func() {
 var errUnable = errors.New("the kernel makes no such process")
 
 // with starts a program in one of the two ways.
-func with(way func(*list), path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
-	l, err := write(path, argv, attr)
+func with(way func(*list), path string, argv []string, attr *syscall.ProcAttr, dir int) (pid int, err error) {
+	l, err := write(path, argv, attr, dir)
 	if err != nil {
 		return 0, err
 	}
@@ -180,7 +181,7 @@ func (l *list) add(expect, number uintptr, args ...uintptr) {
 var self = uintptr(syscall.Getpid())
 
 // write makes the list of a process.
-func write(path string, argv []string, attr *syscall.ProcAttr) (l *list, err error) {
+func write(path string, argv []string, attr *syscall.ProcAttr, dir int) (l *list, err error) {
 	l = &list{parent: self, pidfd: -1}
 	if l.path, err = syscall.BytePtrFromString(path); err != nil {
 		return nil, err
@@ -208,7 +209,9 @@ func write(path string, argv []string, attr *syscall.ProcAttr) (l *list, err err
 			l.add(noError, unix.SYS_SETPGID, 0, uintptr(sys.Pgid))
 		}
 	}
-	if attr.Dir != "" {
+	if attr.Dir != "" && dir >= 0 {
+		l.add(noError, unix.SYS_FCHDIR, uintptr(dir))
+	} else if attr.Dir != "" {
 		if l.dir, err = syscall.BytePtrFromString(attr.Dir); err != nil {
 			return nil, err
 		}
@@ -268,10 +271,16 @@ func (l *list) limits() {
 	}
 }
 
-// answers reports whether a path is on a file system that is known to answer: one of this machine.
-func answers(path string) bool {
+// answers reports whether a path, which may be open, is on a file system that is known to answer: one of this machine.
+func answers(path string, fd int) bool {
 	var fs unix.Statfs_t
-	if unix.Statfs(path, &fs) != nil {
+	var err error
+	if fd >= 0 {
+		err = unix.Fstatfs(fd, &fs)
+	} else {
+		err = unix.Statfs(path, &fs)
+	}
+	if err != nil {
 		return false
 	}
 	switch fs.Type {
@@ -279,6 +288,42 @@ func answers(path string) bool {
 		return true
 	}
 	return false
+}
+
+// asked are paths that were asked for lately, with the answers.
+type asked struct {
+	sync.Mutex
+	paths map[string]bool // nil until the first, and again when they are forgotten
+}
+
+var programs asked
+
+// askedAnew is how long an answer holds. Nearly all tasks start one of a few programs, and somebody may mount another file system there.
+const askedAnew = time.Second
+
+// answers asks without the lock: nobody else waits for a file system that does not answer.
+func (a *asked) answers(path string) bool {
+	a.Lock()
+	yes, known := a.paths[path]
+	a.Unlock()
+	if known {
+		return yes
+	}
+	yes = answers(path, -1)
+	a.Lock()
+	defer a.Unlock()
+	if a.paths == nil {
+		a.paths = map[string]bool{}
+		time.AfterFunc(askedAnew, a.forget)
+	}
+	a.paths[path] = yes
+	return yes
+}
+
+func (a *asked) forget() {
+	a.Lock()
+	defer a.Unlock()
+	a.paths = nil
 }
 
 // bornAside is born as a system call that may take long: meanwhile another thread has this one's processor of Go's scheduler. That

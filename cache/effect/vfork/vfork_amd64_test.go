@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(signal)
 		return
 	case "limit":
-		pid, err := Start("/bin/sh", []string{"sh", "-c", "ulimit -Sn; ulimit -Hn"}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
+		pid, err := Start("/bin/sh", []string{"sh", "-c", "ulimit -Sn; ulimit -Hn"}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}}, -1)
 		if err == nil {
 			_, err = syscall.Wait4(pid, nil, 0, nil)
 		}
@@ -45,6 +47,24 @@ func TestMain(m *testing.M) {
 }
 
 type forkExec = func(string, []string, *syscall.ProcAttr) (int, error)
+
+// start is Start in a directory that has to be looked up.
+func start(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	return Start(path, argv, attr, -1)
+}
+
+// startIn is Start in a directory that is open.
+func startIn(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	if attr.Dir == "" {
+		return start(path, argv, attr)
+	}
+	dir, err := unix.Open(attr.Dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(dir)
+	return Start(path, argv, attr, dir)
+}
 
 // said starts a program, waits for it and returns what it printed.
 func said(t *testing.T, start forkExec, path string, argv []string, attr *syscall.ProcAttr) string {
@@ -100,14 +120,15 @@ func TestStartIsForkExec(t *testing.T) {
 			argv := []string{"sh", "-c", look, "name", "an argument", ""}
 			want := said(t, syscall.ForkExec, "/bin/sh", argv, attr())
 			require.Contains(t, want, "name an argument")
-			require.Equal(t, want, said(t, Start, "/bin/sh", argv, attr()))
+			require.Equal(t, want, said(t, start, "/bin/sh", argv, attr()))
+			require.Equal(t, want, said(t, startIn, "/bin/sh", argv, attr()))
 			unable.Store(true)
 			defer unable.Store(false)
-			require.Equal(t, want, said(t, Start, "/bin/sh", argv, attr()), "where package syscall has to do it")
+			require.Equal(t, want, said(t, start, "/bin/sh", argv, attr()), "where package syscall has to do it")
 			unable.Store(false)
 			signals := []string{"grep", "-E", "^(SigBlk|SigIgn|SigCgt|SigPnd|ShdPnd)", "/proc/self/status"}
 			want = said(t, syscall.ForkExec, "/bin/grep", signals, attr())
-			require.Equal(t, want, said(t, Start, "/bin/grep", signals, attr()))
+			require.Equal(t, want, said(t, start, "/bin/grep", signals, attr()))
 		})
 	}
 }
@@ -117,13 +138,13 @@ func TestDeathSignal(t *testing.T) {
 	itself, err := os.Executable()
 	require.NoError(t, err)
 	attr := &syscall.ProcAttr{Env: []string{role + "=death"}, Files: []uintptr{2, 0, 2}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGHUP}}
-	require.Equal(t, fmt.Sprintln(int(syscall.SIGHUP)), said(t, Start, itself, nil, attr))
+	require.Equal(t, fmt.Sprintln(int(syscall.SIGHUP)), said(t, start, itself, nil, attr))
 }
 
 // TestEndsAreNotTold wants no handler for the signal of a child's end, which would wake a thread for each, and the end to be there for who
 // waits.
 func TestEndsAreNotTold(t *testing.T) {
-	_, err := Start("/bin/false", []string{"false"}, &syscall.ProcAttr{})
+	_, err := Start("/bin/false", []string{"false"}, &syscall.ProcAttr{}, -1)
 	require.NoError(t, err)
 	status, err := os.ReadFile("/proc/self/status")
 	require.NoError(t, err)
@@ -176,7 +197,7 @@ func TestErrors(t *testing.T) {
 				}
 				sys.PidFD = &handle
 				attr.Sys = &sys
-				_, err := with(start, tc.path, tc.argv, &attr)
+				_, err := with(start, tc.path, tc.argv, &attr, -1)
 				require.Equal(t, want, err)
 				require.Equal(t, -1, handle)
 			}
@@ -200,7 +221,7 @@ func TestAProcessThatDoesNotStartHoldsUpNobody(t *testing.T) {
 	require.NoError(t, err)
 	defer answer.Close()
 	defer ask.Close()
-	l, err := write("/bin/true", []string{"true"}, &syscall.ProcAttr{})
+	l, err := write("/bin/true", []string{"true"}, &syscall.ProcAttr{}, -1)
 	require.NoError(t, err)
 	last := l.calls[l.n-1]
 	b := make([]byte, 1<<16) // on no stack, which moves
@@ -239,7 +260,7 @@ func TestAProcessThatDoesNotStartHoldsUpNobody(t *testing.T) {
 
 // TestAnOrphanEnds: a process whose parent died before it asked for its death signal does not become the program.
 func TestAnOrphanEnds(t *testing.T) {
-	l, err := write("/bin/true", []string{"true"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+	l, err := write("/bin/true", []string{"true"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}}, -1)
 	require.NoError(t, err)
 	l.parent++
 	_, err = finish(l, born)
@@ -251,9 +272,9 @@ func TestKernelsThatMakeNone(t *testing.T) {
 	for errno, want := range map[syscall.Errno]error{
 		syscall.ENOSYS: errUnable, syscall.EPERM: errUnable, syscall.EINVAL: errUnable, syscall.EAGAIN: syscall.EAGAIN,
 	} {
-		_, err := with(func(l *list) { l.errno = uintptr(errno) }, "/bin/true", nil, &syscall.ProcAttr{})
+		_, err := with(func(l *list) { l.errno = uintptr(errno) }, "/bin/true", nil, &syscall.ProcAttr{}, -1)
 		require.Equal(t, want, err)
-		_, err = with(func(l *list) { l.clone.flags |= unix.CLONE_SIGHAND; born(l) }, "/bin/true", nil, &syscall.ProcAttr{})
+		_, err = with(func(l *list) { l.clone.flags |= unix.CLONE_SIGHAND; born(l) }, "/bin/true", nil, &syscall.ProcAttr{}, -1)
 		require.Equal(t, errUnable, err, "the kernel knows no such flags together")
 	}
 }
@@ -270,7 +291,7 @@ func TestManyAtOnce(t *testing.T) {
 					way = bornAside
 				}
 				var handle int
-				pid, err := with(way, "/bin/true", []string{"true", strings.Repeat("x", n)}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{PidFD: &handle}})
+				pid, err := with(way, "/bin/true", []string{"true", strings.Repeat("x", n)}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{PidFD: &handle}}, -1)
 				if err == nil {
 					err = unix.Close(handle)
 				}
@@ -300,4 +321,22 @@ func TestFileLimit(t *testing.T) {
 		hard = "unlimited"
 	}
 	require.Equal(t, "99\n"+hard+"\n", got)
+}
+
+// TestProgramsAreAskedForAnew wants an answer to hold for a second.
+func TestProgramsAreAskedForAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a asked
+		path := filepath.Join(t.TempDir(), "program")
+		require.False(t, a.answers(path), "it is not there")
+		require.NoError(t, os.WriteFile(path, nil, 0o755))
+		require.False(t, a.answers(path))
+		time.Sleep(askedAnew)
+		synctest.Wait()
+		require.Equal(t, answers(path, -1), a.answers(path))
+		require.Len(t, a.paths, 1)
+		time.Sleep(askedAnew)
+		synctest.Wait()
+		require.Empty(t, a.paths, "and what was asked for is kept no longer")
+	})
 }
