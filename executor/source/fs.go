@@ -5,6 +5,9 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/executor/stamp"
 )
@@ -26,13 +29,17 @@ func (w watchedFS) Open(name string) (fs.File, error) {
 
 // Stat implements [fs.StatFS].
 func (w watchedFS) Stat(name string) (fs.FileInfo, error) {
-	w.see(name, true)
+	if info, ok := w.info(name, true); ok {
+		return info, nil
+	}
 	return fs.Stat(w.disk, name)
 }
 
 // Lstat and ReadLink implement [fs.ReadLinkFS].
 func (w watchedFS) Lstat(name string) (fs.FileInfo, error) {
-	w.see(name, false)
+	if info, ok := w.info(name, false); ok {
+		return info, nil
+	}
 	return fs.Lstat(w.disk, name)
 }
 
@@ -86,10 +93,60 @@ func (n watchedName) Type() fs.FileMode {
 func (n watchedName) Info() (fs.FileInfo, error) { return n.fs.Lstat(path.Join(n.dir, n.of.name)) }
 
 // see comes before the look itself: what changes in between is seen as it was before, and does not hold.
-func (w watchedFS) see(name string, follow bool) {
+func (w watchedFS) see(name string, follow bool) (sig signature) {
 	if !kept(name) && w.files.ready() == nil {
-		w.files.observe(name, follow, stamp.Stat(w.files.dirFD, name, follow))
+		sig = stamp.Stat(w.files.dirFD, name, follow)
+		w.files.observe(name, follow, sig)
 	}
+	return sig
+}
+
+// info answers with what is seen. It is false where that is nothing, of which the disk says why.
+func (w watchedFS) info(name string, follow bool) (fs.FileInfo, bool) {
+	sig := w.see(name, follow)
+	return seen{path.Base(name), sig}, sig != absent && fs.ValidPath(name)
+}
+
+// seen implements [fs.FileInfo].
+type seen struct {
+	name string
+	sig  signature
+}
+
+func (s seen) Name() string       { return s.name }
+func (s seen) Size() int64        { return s.sig.Size }
+func (s seen) ModTime() time.Time { return time.Unix(0, s.sig.Mtime) }
+func (s seen) IsDir() bool        { return s.Mode().IsDir() }
+func (s seen) Sys() any           { return nil }
+
+func (s seen) Mode() fs.FileMode {
+	mode := fs.FileMode(s.sig.Mode & 0o777)
+	for _, b := range [...]struct {
+		bit uint32
+		is  fs.FileMode
+	}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}} {
+		if s.sig.Mode&b.bit != 0 {
+			mode |= b.is
+		}
+	}
+	switch s.sig.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	case unix.S_IFCHR:
+		mode |= fs.ModeDevice | fs.ModeCharDevice
+	case unix.S_IFBLK:
+		mode |= fs.ModeDevice
+	default:
+		mode |= fs.ModeIrregular
+	}
+	return mode
 }
 
 // kept reports whether a path is in a directory of ufbuild or git.
