@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -85,7 +86,11 @@ func (r *refit) takeLog(at int) bool {
 
 // isAt reports whether the open directory of the attempt is still in its place.
 func (l *Laid) isAt(attempt string) bool {
-	now, err := stampAt(unix.AT_FDCWD, attempt)
+	dir, path := unix.AT_FDCWD, attempt
+	if l.work > 0 {
+		dir, path = l.work, filepath.Base(attempt)
+	}
+	now, err := stampAt(dir, path)
 	return err == nil && now.ino == l.beside.ino
 }
 

@@ -30,6 +30,7 @@ type Laid struct {
 	// Of what may become a spare:
 	spare  bool
 	at     int       // the directory of the attempt, open; 0 for none
+	work   int       // the directory that one is in, open as long as there are spares; 0 for none. It is not ours to close
 	ws     int       // its workspace, open until the program is started; 0 for none
 	beside stamp     // that directory, as it was when it had its log
 	log    stamp     // the log, before anybody wrote to it; zero where it is not known

@@ -131,6 +131,16 @@ func (s *Spares) open(d *openedDir, path string, flags int) (fd int, release fun
 	return fd, func() {}, nil
 }
 
+// kept returns a directory that was opened if it stays open, else 0.
+func (s *Spares) kept(d *openedDir, fd int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.fd != fd {
+		return 0
+	}
+	return fd
+}
+
 // Materialize is [Materialize] of an attempt whose own directory may become a spare, from a spare if there is one. The caller closes
 // what was laid, unless it is offered and taken.
 func (s *Spares) Materialize(attempt string, cas cache.CAS, spec Spec) (*Laid, error) {
@@ -158,6 +168,7 @@ func (s *Spares) remake(sp spare, attempt string, l *layer) (*Laid, error) {
 		return nil, err
 	}
 	defer release()
+	l.laid.work = s.kept(&s.work, work)
 	r := &refit{layer: l, from: sp.laid, attempt: sp.attempt}
 	r.spares, r.refit = s, r
 	err = r.lay(work, old)
