@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/workspace"
@@ -145,8 +147,9 @@ func (s *stream) finish() error {
 
 // replay passes on what the program wrote to its log itself.
 func (s *stream) replay() error {
-	info, err := s.log.Stat()
-	s.silent = err == nil && info.Size() == 0
+	var st unix.Stat_t
+	err := unix.Fstat(int(s.log.Fd()), &st) // what package os says of a file takes three times as long
+	s.silent = err == nil && st.Size == 0
 	if err != nil || s.output == nil || s.silent {
 		return err
 	}
