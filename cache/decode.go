@@ -15,8 +15,8 @@ type decoder struct{ jsonline.Reader }
 func decodeFast(b []byte) (Record, bool) {
 	d := decoder{jsonline.Read(b)}
 	var r Record
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "key":
 			d.Text(&r.Key)
 		case "kind":
@@ -53,8 +53,8 @@ func once[T any](d *decoder, have *T, fill func(*T)) *T {
 }
 
 func (d *decoder) start(s *Start) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "address":
 			s.Address = d.String()
 		case "campaign":
@@ -86,8 +86,8 @@ func (d *decoder) start(s *Start) {
 }
 
 func (d *decoder) from(f *From) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "remote":
 			f.Remote = d.String()
 		case "producer":
@@ -103,8 +103,8 @@ func (d *decoder) from(f *From) {
 }
 
 func (d *decoder) placed(p *Placed) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "remote":
 			p.Remote = d.String()
 		case "action":
@@ -122,8 +122,8 @@ func (d *decoder) placed(p *Placed) {
 }
 
 func (d *decoder) agent(a *Agent) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "adapter":
 			a.Adapter = d.String()
 		case "model":
@@ -139,8 +139,8 @@ func (d *decoder) agent(a *Agent) {
 }
 
 func (d *decoder) owner(o *Owner) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "pid":
 			o.PID = int(d.Int())
 		case "boot_id":
@@ -156,8 +156,8 @@ func (d *decoder) owner(o *Owner) {
 }
 
 func (d *decoder) captured(c *Captured) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "exit":
 			c.Exit = int(d.Int())
 		case "signal":
@@ -209,8 +209,8 @@ func ReadOutputs(d *jsonline.Reader) []Output {
 }
 
 func readOutput(d *jsonline.Reader) (o Output) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "name":
 			o.Name = d.String()
 		case "exists":
@@ -235,8 +235,8 @@ func (d *decoder) usage(u *Usage) {
 		n := d.Int()
 		*to = &n
 	}
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "input_tokens":
 			number(&u.InputTokens)
 		case "cached_tokens":
@@ -259,8 +259,8 @@ func (d *decoder) usage(u *Usage) {
 }
 
 func (d *decoder) end(e *End) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "outcome":
 			e.Outcome = Outcome(d.String())
 		case "message":
@@ -272,8 +272,8 @@ func (d *decoder) end(e *End) {
 }
 
 func (d *decoder) verdict(v *Verdict) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "key":
 			d.Text(&v.Key)
 		case "pass":
@@ -293,8 +293,8 @@ func (d *decoder) verdict(v *Verdict) {
 }
 
 func (d *decoder) discard(x *Discard) {
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "id":
 			x.ID = d.String()
 		case "who":

@@ -71,10 +71,10 @@ func (e ErrCorrupt) Error() string {
 }
 
 // IsMissing reports whether err says that a blob is missing.
-func IsMissing(err error) bool { return errors.As(err, new(ErrMissing)) }
+func IsMissing(err error) bool { return err != nil && errors.As(err, new(ErrMissing)) }
 
 // IsCorrupt reports whether err says that a blob is corrupt.
-func IsCorrupt(err error) bool { return errors.As(err, new(ErrCorrupt)) }
+func IsCorrupt(err error) bool { return err != nil && errors.As(err, new(ErrCorrupt)) }
 
 // ReadAll returns the verified bytes of d. A blob longer than limit bytes is an error and is not read; a limit below 0
 // means no limit. Other errors are those of Open.

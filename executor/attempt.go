@@ -131,6 +131,10 @@ func (b *Builder) madeMeanwhile(ctx context.Context, inst *lang.Instance, dec De
 	if len(attempts) == 0 && b.Shared == nil || !inst.Cache {
 		return dec, false
 	}
+	return b.lookAgain(ctx, inst, dec)
+}
+
+func (b *Builder) lookAgain(ctx context.Context, inst *lang.Instance, dec Decision) (Decision, bool) {
 	dec.locked = true
 	b.lookUp(ctx, inst, &dec)
 	return dec, dec.Answer == Fresh
@@ -183,7 +187,7 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	captured.Usage = budget.Fill(captured.Usage, m.seen)
 	undeclared := holdToOutputs(b.Store, dec.Action.Sandbox, &captured)
 	at.Captured, at.State = &captured, cache.CapturedState
-	records := []cache.Record{cache.CapturedRecord(at.Key, at.Ordinal, captured)}
+	records := append(make([]cache.Record, 0, 3), cache.CapturedRecord(at.Key, at.Ordinal, captured)) // verdict and end come too
 	if dec.Action.Kind == lang.Prompt || judgedLong(dec.Action) {
 		if err := b.say(dec, &records); err != nil {
 			return b.unsaved(m, at, err)

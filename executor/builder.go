@@ -63,8 +63,10 @@ type Builder struct {
 	Reports  []string                               // slash paths, from the root, of the files that this build writes for people
 	Later    bool                                   // nobody follows what commands print: the sink may have it when they end
 
-	sinkMu  sync.Mutex
-	witness witness
+	sinkMu   sync.Mutex
+	witness  witness
+	baseOnce sync.Once
+	base     environ // what every task gets of the user's environment
 }
 
 // Hold is a person's word that a build starts nothing new, or that it goes on.

@@ -268,7 +268,7 @@ func (d *Decider) judge(ctx context.Context, a *Action, outputs []cache.Output, 
 		return before, false, nil
 	}
 	var run contract.Validate
-	if d.Validator != nil {
+	if d.Validator != nil && judgedLong(a) {
 		run = d.Validator(a)
 	}
 	v, err = contract.Judge(ctx, d.subjects(a, outputs), run, others...)

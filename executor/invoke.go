@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,52 +159,94 @@ const CampaignVariable = "UF_CAMPAIGN"
 
 // environment returns the complete environment of a task, sorted.
 func (b *Builder) environment(a *Action, at *cache.Attempt, driver map[string]string) []string {
-	env := map[string]string{}
-	for _, n := range append(append([]string(nil), baseNames...), a.PassEnv...) {
+	base := b.baseEnvironment()
+	env := make(environ, 0, len(base)+len(a.PassEnv)+len(driver)+len(a.Env)+len(a.Secrets)+roomForOwn)
+	env = append(env, base...)
+	for _, n := range a.PassEnv {
 		if v, ok := b.Environ(n); ok {
-			env[n] = v
+			env.set(n, v)
 		}
 	}
-	maps.Copy(env, driver)
+	for n, v := range driver {
+		env.set(n, v)
+	}
 	for _, layer := range [][]lang.EnvVar{a.Env, a.Secrets} {
 		for _, e := range layer {
-			env[e.Name] = e.Value.Real
+			env.set(e.Name, e.Value.Real)
 		}
 	}
-	maps.Copy(env, b.ownVariables(a, at))
+	b.setOwnVariables(&env, a, at)
 	if a.Mode != lang.ModeInplace { // beside what the task lists: git stops at the first of them that it meets
-		env[gitCeiling] = strings.TrimSuffix(at.Workspace+string(filepath.ListSeparator)+env[gitCeiling], string(filepath.ListSeparator))
+		ceilings := at.Workspace
+		if listed, _ := env.get(gitCeiling); listed != "" {
+			ceilings = strings.TrimSuffix(ceilings+string(filepath.ListSeparator)+listed, string(filepath.ListSeparator))
+		}
+		env.set(gitCeiling, ceilings)
 	}
-	if _, set := env["GIT_CONFIG_GLOBAL"]; a.Sandbox == "strict" && !set {
-		env["GIT_CONFIG_GLOBAL"] = os.DevNull // git does not start when a file in the home cannot be read
+	if _, set := env.get("GIT_CONFIG_GLOBAL"); a.Sandbox == "strict" && !set {
+		env.set("GIT_CONFIG_GLOBAL", os.DevNull) // git does not start when a file in the home cannot be read
 	}
-	out := make([]string, 0, len(env))
-	for k, v := range env {
-		out = append(out, k+"="+v)
-	}
-	slices.Sort(out)
-	return out
+	slices.Sort(env)
+	return env
 }
 
 // gitCeiling names the directories above which git looks for no repository.
 const gitCeiling = "GIT_CEILING_DIRECTORIES"
 
-// ownVariables are those of [lang.OwnVariables], whatever a campaign says.
-func (b *Builder) ownVariables(a *Action, at *cache.Attempt) map[string]string {
+// roomForOwn is how many variables environment sets itself, at most.
+const roomForOwn = 9
+
+// setOwnVariables sets those of [lang.OwnVariables], whatever a campaign says.
+func (b *Builder) setOwnVariables(env *environ, a *Action, at *cache.Attempt) {
 	ws := b.workspace(a, at)
-	own := map[string]string{
-		"TMPDIR":  filepath.Join(at.Workspace, "tmp"),
-		"UF_TASK": a.Address.String(),
-		// The build id in it lets a later build find processes that outlived a killed one.
-		"UF_ATTEMPT": b.Build + ":" + strconv.Itoa(at.Ordinal),
-		"UF_OUT":     ws,
-	}
+	env.set("TMPDIR", filepath.Join(at.Workspace, "tmp"))
+	env.set("UF_TASK", a.Address.String())
+	// The build id in it lets a later build find processes that outlived a killed one.
+	env.set("UF_ATTEMPT", b.Build+":"+strconv.Itoa(at.Ordinal))
+	env.set("UF_OUT", ws)
 	if a.Kind == lang.Prompt {
-		own["UF_PROMPT"] = filepath.Join(ws, filepath.FromSlash(agent.PromptPath))
-		own[CampaignVariable] = b.Campaign.Root
-		own["UF_USAGE"] = filepath.Join(ws, filepath.FromSlash(agent.UsagePath))
+		env.set("UF_PROMPT", filepath.Join(ws, filepath.FromSlash(agent.PromptPath)))
+		env.set(CampaignVariable, b.Campaign.Root)
+		env.set("UF_USAGE", filepath.Join(ws, filepath.FromSlash(agent.UsagePath)))
 	}
-	return own
+}
+
+// baseEnvironment is what every task of a build gets of the user's environment.
+func (b *Builder) baseEnvironment() environ {
+	b.baseOnce.Do(func() {
+		for _, n := range baseNames {
+			if v, ok := b.Environ(n); ok {
+				b.base.set(n, v)
+			}
+		}
+	})
+	return b.base
+}
+
+// environ are variables as a process gets them, NAME=value, each once. There are few, so they are looked through.
+type environ []string
+
+// get returns the value of a variable; false where it is not set.
+func (e environ) get(name string) (value string, ok bool) {
+	if i := e.find(name); i >= 0 {
+		return e[i][len(name)+1:], true
+	}
+	return "", false
+}
+
+// find returns where a variable is; below 0 where it is not set.
+func (e environ) find(name string) int {
+	return slices.IndexFunc(e, func(s string) bool { return len(s) > len(name) && s[len(name)] == '=' && s[:len(name)] == name })
+}
+
+// set sets a variable.
+func (e *environ) set(name, value string) {
+	spelled := name + "=" + value
+	if i := e.find(name); i >= 0 {
+		(*e)[i] = spelled
+		return
+	}
+	*e = append(*e, spelled)
 }
 
 // workspace is the working directory of the task.

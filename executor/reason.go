@@ -48,6 +48,12 @@ type Reason struct {
 // IsZero reports whether there is no reason.
 func (r Reason) IsZero() bool { return r.Kind == "" }
 
+// isBare reports whether a reason says nothing but its kind.
+func (r *Reason) isBare() bool {
+	return r.Changes == nil && r.Who == "" && r.Why == "" && r.When.IsZero() && r.RetryID == "" && r.Ordinal == 0 && r.Outcome == "" &&
+		r.Messages == nil && r.Detail == ""
+}
+
 // String returns the reason as one line for people, harmless for a terminal whatever files are called.
 func (r Reason) String() string { return event.Plain(r.words()) }
 

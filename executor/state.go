@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -172,10 +171,11 @@ func (r *NodeResult) setReason(why Reason) {
 	switch {
 	case why.IsZero():
 		r.Reason = &noReason
-	case reflect.DeepEqual(why, firstAttempt):
+	case why.Kind == FirstAttempt && why.isBare():
 		r.Reason = &firstAttempt
 	default:
-		r.Reason = &why
+		own := why
+		r.Reason = &own
 	}
 }
 

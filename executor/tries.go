@@ -40,7 +40,7 @@ func (s *scheduler) start(ctx context.Context) {
 // carryOut begins an attempt of a node, which can be stopped by itself.
 func (s *scheduler) carryOut(ctx context.Context, id graph.NodeID) {
 	n := s.nodes[id]
-	inst, dec := s.funded(id), *n.decision
+	inst, dec := s.funded(id), n.decision // which nobody changes until the attempt has ended
 	ctx, n.stop = context.WithCancelCause(ctx)
 	tell := func(u cache.Usage) {
 		select {
@@ -49,7 +49,7 @@ func (s *scheduler) carryOut(ctx context.Context, id graph.NodeID) {
 		}
 	}
 	s.lend(func() {
-		s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, dec, tell)
+		s.ended <- s.b.attemptOnRung(ctx, endedMsg{id: id}, inst, *dec, tell)
 	})
 }
 

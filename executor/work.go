@@ -40,8 +40,9 @@ type WorkDir struct {
 
 	mu   sync.Mutex
 	n    int
-	room bool // workRoom was made
-	lost bool // the end of an attempt could not be recorded: the next build does it from the list
+	line []byte // where a line of the list is spelled
+	room bool   // workRoom was made
+	lost bool   // the end of an attempt could not be recorded: the next build does it from the list
 }
 
 // NewWorkDir makes and locks the directory for a build.
@@ -125,7 +126,11 @@ func (w *WorkDir) begin(k cache.Key, ordinal int, a lang.Address) (string, error
 	defer w.mu.Unlock()
 	w.n++
 	name := strconv.Itoa(w.n) + strings.ToLower(rand.Text()[:guessing])
-	if _, err := w.list.WriteString(name + " " + k.String() + " " + strconv.Itoa(ordinal) + " " + a.String() + "\n"); err != nil {
+	w.line = append(append(w.line[:0], name...), ' ')
+	w.line, _ = k.AppendText(w.line)
+	w.line = strconv.AppendInt(append(w.line, ' '), int64(ordinal), 10)
+	w.line = append(append(append(w.line, ' '), a.String()...), '\n')
+	if _, err := w.list.Write(w.line); err != nil {
 		return "", fmt.Errorf("list attempt directory: %w", err)
 	}
 	return filepath.Join(w.dir, name), nil

@@ -45,7 +45,8 @@ func (s *Store) putSmall(frame []byte) (digest.Digest, error) {
 		}
 	}
 	// What others put since the last look is not looked for: a second copy costs less.
-	good, _, err := x.lookup(d)
+	var room [4]place
+	good, _, err := x.lookup(d, room[:0])
 	if err != nil {
 		return digest.Digest{}, fault("read", s.dir, err)
 	}
@@ -69,7 +70,7 @@ func (s *Store) Has(d digest.Digest) (bool, error) {
 	if s.suspected(d) {
 		return s.soundNow(d)
 	}
-	good, _, err := s.packs.find(d)
+	good, _, err := s.packs.find(d, nil)
 	if err != nil {
 		return false, fault("read", s.dir, err)
 	}
@@ -121,7 +122,8 @@ func (s *Store) readSmall(d digest.Digest, room []byte) (b []byte, corrupt, err 
 	if d.IsZero() {
 		return nil, nil, cache.ErrMissing{Digest: d}
 	}
-	good, damaged, err := s.packs.find(d)
+	var places [4]place
+	good, damaged, err := s.packs.find(d, places[:0])
 	if err != nil {
 		return nil, nil, fault("read", s.dir, err)
 	}

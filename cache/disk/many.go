@@ -78,11 +78,11 @@ func (x *packIndex) placesOf(digests []digest.Digest) ([]asked, error) {
 	out := make([]asked, 0, len(digests))
 	fresh := false
 	for n, d := range digests {
-		good, damaged, err := x.lookup(d)
+		good, damaged, err := x.lookup(d, nil)
 		if err == nil && len(good) == 0 && !damaged && !fresh {
 			fresh = true
 			if err = x.refresh(); err == nil {
-				good, _, err = x.lookup(d)
+				good, _, err = x.lookup(d, nil)
 			}
 		}
 		if err != nil {

@@ -254,17 +254,18 @@ func (x *packIndex) adopt(id int, f *effect.File) error {
 	return fmt.Errorf("open pack %s: it vanished", f.Name())
 }
 
-// find returns the places of d that were not found damaged, as of now, and whether there are damaged ones.
-func (x *packIndex) find(d digest.Digest) (good []place, damaged bool, err error) {
+// find returns the places of d that were not found damaged, as of now, and whether there are damaged ones. They are in room where that
+// is enough.
+func (x *packIndex) find(d digest.Digest, room []place) (good []place, damaged bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if good, damaged, err = x.lookup(d); err != nil || len(good) > 0 {
+	if good, damaged, err = x.lookup(d, room); err != nil || len(good) > 0 {
 		return good, damaged, err
 	}
 	if err := x.refresh(); err != nil {
 		return nil, false, err
 	}
-	return x.lookup(d)
+	return x.lookup(d, room)
 }
 
 // without returns those of digests that no pack has a good copy of, as of now.
@@ -276,7 +277,7 @@ func (x *packIndex) without(digests []digest.Digest) (map[digest.Digest]bool, er
 	}
 	out := map[digest.Digest]bool{}
 	for _, d := range digests {
-		good, _, err := x.lookup(d)
+		good, _, err := x.lookup(d, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -287,20 +288,14 @@ func (x *packIndex) without(digests []digest.Digest) (map[digest.Digest]bool, er
 	return out, nil
 }
 
-// lookup finds d in what is known, newest copy first. mu is held.
-func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool, err error) {
-	add := func(at place) {
-		switch {
-		case int64(at.size) != d.Size:
-		case x.bad[spotIn{at.pack, at.offset}]:
-			damaged = true
-		default:
-			good = append(good, at)
-		}
-	}
+// lookup finds d in what is known, newest copy first, as find says. mu is held.
+func (x *packIndex) lookup(d digest.Digest, room []place) (good []place, damaged bool, err error) {
+	good = room[:0]
 	for i := x.heads.get(&d.Sum); i != 0; i = x.places[i-1].next {
-		add(x.places[i-1])
+		good, damaged = x.sift(good, damaged, d.Size, x.places[i-1])
 	}
+	var more []place // behind the others: nearly always there are none
+	add := func(at place) { more, damaged = x.sift(more, damaged, d.Size, at) }
 	for _, p := range x.packs {
 		if p.table == nil {
 			continue
@@ -309,10 +304,22 @@ func (x *packIndex) lookup(d digest.Digest) (good []place, damaged bool, err err
 			if err := x.distrust(p); err != nil {
 				return nil, false, err
 			}
-			return x.lookup(d)
+			return x.lookup(d, room)
 		}
 	}
-	return good, damaged, nil
+	return append(good, more...), damaged, nil
+}
+
+// sift adds a place to the good ones of a blob of that size, unless it is another's or was found damaged.
+func (x *packIndex) sift(good []place, damaged bool, size int64, at place) ([]place, bool) {
+	switch {
+	case int64(at.size) != size:
+	case x.bad[spotIn{at.pack, at.offset}]:
+		damaged = true
+	default:
+		good = append(good, at)
+	}
+	return good, damaged
 }
 
 // drop marks the copy of a blob at a place as damaged.

@@ -56,7 +56,7 @@ func cut(t *testing.T, path string, offset int64) {
 // damage changes the newest copy of d on disk.
 func damage(t *testing.T, s *Store, d digest.Digest, how func(*testing.T, string, int64)) {
 	t.Helper()
-	good, _, err := s.packs.find(d)
+	good, _, err := s.packs.find(d, nil)
 	require.NoError(t, err)
 	if len(good) == 0 {
 		how(t, s.blobPath(d), 0)

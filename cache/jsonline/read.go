@@ -42,8 +42,8 @@ func (d *Reader) want(c byte) {
 	}
 }
 
-// Object calls field for each name, with its value next.
-func (d *Reader) Object(field func(name string)) {
+// Object calls field for each name, with its value next. The bytes of a name are those of the line.
+func (d *Reader) Object(field func(name []byte)) {
 	d.want('{')
 	if d.take('}') {
 		return
@@ -52,7 +52,7 @@ func (d *Reader) Object(field func(name string)) {
 		name := d.plain()
 		d.want(':')
 		if !d.odd {
-			field(string(name))
+			field(name)
 		}
 		if d.take('}') {
 			return

@@ -34,8 +34,8 @@ func (p *process) getenv(name string) string {
 // lookupenv returns a variable of the environment; the last one wins, as for the C library.
 func (p *process) lookupenv(name string) (string, bool) {
 	for i := len(p.environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(p.environ[i], name+"="); ok {
-			return value, true
+		if value, ok := strings.CutPrefix(p.environ[i], name); ok && strings.HasPrefix(value, "=") {
+			return value[1:], true
 		}
 	}
 	return "", false

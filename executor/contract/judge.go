@@ -120,10 +120,10 @@ func (j *judging) subject(s *Subject) error {
 	if err := j.ctx.Err(); err != nil {
 		return err
 	}
-	r := &report{prefix: fmt.Sprintf("contract: output %q (%s)", s.Output.Name, Where(s.Output))}
+	r := &report{of: s}
 	if !s.Captured.Exists {
 		if !s.Output.Optional {
-			j.failed = append(j.failed, r.prefix+" was not produced")
+			j.failed = append(j.failed, r.prefix()+" was not produced")
 		}
 		return nil
 	}
@@ -224,10 +224,18 @@ func Where(o lang.Output) string {
 
 // report gathers the messages of one output.
 type report struct {
-	prefix   string
-	warn     bool // its contract only warns
+	of       *Subject // nil where nobody reads them
+	warn     bool     // its contract only warns
 	messages []string
 	more     int
+}
+
+// prefix is what each message begins with.
+func (r *report) prefix() string {
+	if r.of == nil {
+		return ""
+	}
+	return fmt.Sprintf("contract: output %q (%s)", r.of.Output.Name, Where(r.of.Output))
 }
 
 func (r *report) add(format string, args ...any) {
@@ -235,14 +243,14 @@ func (r *report) add(format string, args ...any) {
 		r.more++
 		return
 	}
-	r.messages = append(r.messages, r.prefix+": "+fmt.Sprintf(format, args...))
+	r.messages = append(r.messages, r.prefix()+": "+fmt.Sprintf(format, args...))
 }
 
 func (r *report) list() []string {
 	if r.more == 0 {
 		return r.messages
 	}
-	return append(r.messages, fmt.Sprintf("%s: and %d more", r.prefix, r.more))
+	return append(r.messages, fmt.Sprintf("%s: and %d more", r.prefix(), r.more))
 }
 
 func plural[N int | int64](n N, noun string) string {

@@ -70,12 +70,12 @@ func (j *judging) undecide(r *report, format string, args ...any) {
 		j.leaveOut(r, format, args...)
 		return
 	}
-	j.undecided = append(j.undecided, r.prefix+": "+fmt.Sprintf(format, args...))
+	j.undecided = append(j.undecided, r.prefix()+": "+fmt.Sprintf(format, args...))
 }
 
 // leaveOut notes that a rule was not applied, and why that is all right.
 func (j *judging) leaveOut(r *report, format string, args ...any) {
-	j.warned = append(j.warned, r.prefix+": "+fmt.Sprintf(format, args...))
+	j.warned = append(j.warned, r.prefix()+": "+fmt.Sprintf(format, args...))
 }
 
 // exitWords says what a shell means by the exit codes that it gives itself.

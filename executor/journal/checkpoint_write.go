@@ -67,8 +67,9 @@ func leaveCheckpoint(root string, end int64, least int) {
 // understand adds the records behind what v has. It is false when there is one that this version does not know to the last
 // field, or one that cannot be read: what they say has to be seen by who comes next.
 func (v *View) understand(log *io.SectionReader) bool {
+	var r Record
 	tail, err := recordlog.Scan(log, v.end, func(_ int64, _ int, payload []byte) error {
-		var r Record
+		r = Record{}
 		if err := r.decode(payload, true); err != nil {
 			return err
 		}

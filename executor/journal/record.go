@@ -110,8 +110,8 @@ func (r *Record) appendFast(b []byte) ([]byte, bool) {
 // the same, and there is no field that this version does not know.
 func (r *Record) decodeFast(b []byte) bool {
 	d := jsonline.Read(b)
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "kind":
 			r.Kind = d.String()
 		case "time":

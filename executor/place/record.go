@@ -57,8 +57,8 @@ func (r *putRecord) read(line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	*r = putRecord{}
 	d := jsonline.Read(line)
-	d.Object(func(name string) {
-		switch name {
+	d.Object(func(name []byte) {
+		switch string(name) {
 		case "instance":
 			d.Refuse(r.Instance != "")
 			r.Instance = d.String()
@@ -83,8 +83,8 @@ func readSpecs(d *jsonline.Reader) []OutPath {
 	specs := []OutPath{}
 	d.Array(func() {
 		var s OutPath
-		d.Object(func(name string) {
-			switch name {
+		d.Object(func(name []byte) {
+			switch string(name) {
 			case "Name":
 				s.Name = d.String()
 			case "Path":
