@@ -109,7 +109,7 @@ func (x *actionIndex) another() bool {
 		x.names = fd
 	}
 	var st unix.Stat_t
-	return unix.Fstatat(x.names, x.after, &st, 0) == nil
+	return effect.Fstatat(x.names, x.after, &st, 0) == nil
 }
 
 // refresh reads what was appended by others since. A new writer's number is always the one after the greatest, so one look

@@ -30,7 +30,7 @@ func Renameat(fromDir int, from string, toDir int, to string) error {
 	if err := Before(OpRename, to); err != nil {
 		return err
 	}
-	return again(func() error { return unix.Renameat(fromDir, from, toDir, to) })
+	return again(func() error { return renameat2(fromDir, from, toDir, to, 0) })
 }
 
 // Renameat2 is the system call.
@@ -38,7 +38,7 @@ func Renameat2(fromDir int, from string, toDir int, to string, flags uint) error
 	if err := Before(OpRename, to); err != nil {
 		return err
 	}
-	return again(func() error { return unix.Renameat2(fromDir, from, toDir, to, flags) })
+	return again(func() error { return renameat2(fromDir, from, toDir, to, flags) })
 }
 
 // Link is os.Link.
@@ -126,7 +126,7 @@ func Mkdirat(dir int, path string, mode uint32) error {
 	if err := Before(OpMkdir, path); err != nil {
 		return err
 	}
-	return again(func() error { return unix.Mkdirat(dir, path, mode) })
+	return again(func() error { return mkdirat(dir, path, mode) })
 }
 
 // Remove is os.Remove.

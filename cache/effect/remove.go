@@ -166,12 +166,12 @@ func openOwn(dir int, name string) (int, error) {
 
 func openNow(dir int, name string, flags int, mode uint32) (fd int, err error) {
 	err = again(func() error {
-		fd, err = unix.Openat(dir, name, flags, mode)
+		fd, err = openat(dir, name, flags, mode)
 		return err
 	})
 	return fd, err
 }
 
 func unlink(dir int, name string, flags int) error {
-	return again(func() error { return unix.Unlinkat(dir, name, flags) })
+	return again(func() error { return unlinkat(dir, name, flags) })
 }

@@ -62,7 +62,7 @@ func (p *Placer) old(instance string) string {
 	}
 	p.mu.Unlock()
 	var st unix.Stat_t
-	if !there || unix.Fstatat(p.fd(), instance, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+	if !there || effect.Fstatat(p.fd(), instance, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return ""
 	}
 	return instance
@@ -98,7 +98,7 @@ func (p *Placer) show(stage, instance string) (moved []string, err error) {
 // renameFree is the rename of file systems that cannot refuse to replace.
 func (p *Placer) renameFree(stage string, parent int, base string) error {
 	var st unix.Stat_t
-	if unix.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+	if effect.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		return unix.EEXIST
 	}
 	return effect.Renameat(p.fd(), stage, parent, base)
@@ -107,7 +107,7 @@ func (p *Placer) renameFree(stage string, parent int, base string) error {
 // swap exchanges a staged directory with the one in place, then clears the old one away.
 func (p *Placer) swap(stage string, parent int, base, instance string) ([]string, error) {
 	var st unix.Stat_t
-	if err := unix.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := effect.Fstatat(parent, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return nil, p.undo(stage, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
@@ -249,7 +249,7 @@ func (p *Placer) keepFile(old, stage string, e *cache.Entry) bool {
 		return false
 	}
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS}
-	fd, err := unix.Openat2(p.fd(), old+"/"+e.Path, &how)
+	fd, err := effect.Openat2(p.fd(), old+"/"+e.Path, &how)
 	if err != nil {
 		return false
 	}

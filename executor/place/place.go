@@ -301,7 +301,7 @@ func (p *Placer) renew() {
 	var stage unix.Stat_t
 	ours, err := p.dir.Stat()
 	there, lost := os.Stat(p.dir.Name())
-	if err == nil && lost == nil && os.SameFile(ours, there) && unix.Fstatat(p.fd(), stageDir, &stage, unix.AT_SYMLINK_NOFOLLOW) == nil {
+	if err == nil && lost == nil && os.SameFile(ours, there) && effect.Fstatat(p.fd(), stageDir, &stage, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		return // only a part of it went
 	}
 	p.renewed.Store(true)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/cache"
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/executor/stamp"
 )
 
@@ -139,7 +140,7 @@ func (f *Files) look(path string, follow following) (File, error) {
 		return File{}, err
 	}
 	var st unix.Stat_t
-	if err := unix.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := effect.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		f.observe(path, false, absent)
 		return File{}, pathError("read", path, err)
 	}
@@ -265,7 +266,7 @@ func (f *Files) Learn(path string, d digest.Digest) error {
 	}
 	w := Written{at: coarseNow()}
 	var st unix.Stat_t
-	if err := unix.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := effect.Fstatat(f.dirFD, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return pathError("read", path, err)
 	}
 	w.sig = stamp.SignatureOf(&st)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/cache/effect"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -98,7 +99,7 @@ func (f *Files) viaLink(path string) bool {
 // linkTo returns the target when name was answered through a link, else "".
 func (f *Files) linkTo(name string) (string, error) {
 	var st unix.Stat_t
-	if err := unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := effect.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return "", pathError("read", name, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
@@ -200,7 +201,7 @@ func (f *Files) matchLiteral(glob string) ([]string, error) {
 		return nil, err
 	}
 	var st unix.Stat_t
-	err = unix.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	err = effect.Fstatat(f.dirFD, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
 		f.observe(name, false, absent)

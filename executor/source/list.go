@@ -115,6 +115,6 @@ func (f *Files) readNames(dir string) ([]dirName, error) {
 // kindAt is what a name in a directory is, where the directory does not say.
 func kindAt(dir int, name string) (byte, error) {
 	var st unix.Stat_t
-	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	err := effect.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return byte(st.Mode & unix.S_IFMT >> 12), err // that is how the kinds are numbered
 }

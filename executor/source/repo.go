@@ -214,7 +214,7 @@ func (s *snapshot) gitFiles(at string) ([]string, error) {
 	for _, name := range names {
 		p := path.Join(at, name)
 		var st unix.Stat_t
-		err := unix.Fstatat(s.files.dirFD, p, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := effect.Fstatat(s.files.dirFD, p, &st, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
 			s.asked.gone = append(s.asked.gone, p) // tracked, but deleted

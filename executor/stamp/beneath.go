@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // openBeneath is OpenBeneath, but for an absolute path, which has no such directory.
@@ -20,7 +22,7 @@ func openBeneath(dir int, path string, flags int) (fd int, err error) {
 func OpenBeneath(dir int, path string, flags int) (fd int, err error) {
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS}
 	for {
-		fd, err = unix.Openat2(dir, path, &how)
+		fd, err = effect.Openat2(dir, path, &how)
 		switch {
 		case errors.Is(err, unix.ENOSYS): // a kernel before 5.6, and valgrind, in which instructions are counted
 			return openByName(dir, path, flags)

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // SignatureOf returns the signature that stat gave.
@@ -25,7 +26,7 @@ func Stat(dir int, path string, follow bool) Signature {
 	if follow {
 		flags = 0
 	}
-	if err := unix.Fstatat(dir, path, &st, flags); err != nil {
+	if err := effect.Fstatat(dir, path, &st, flags); err != nil {
 		return Signature{}
 	}
 	return SignatureOf(&st)
