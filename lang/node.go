@@ -128,8 +128,12 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block, beside
 		}
 		return ""
 	}
-	n := p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name).
-		meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
+	n := p.error("UF1101", a.NameRange, "An argument named %q is not expected here.", a.Name)
+	if hint, here := foreignHint(a.Name, schema); here {
+		n.hint("%s", hint)
+		return ""
+	}
+	n.meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
 	meant := n.replacement()
 	if beside[meant] != nil {
 		n.Fix = nil // it would be set twice
@@ -137,6 +141,9 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block, beside
 	if b, ok := schema.Block(meant); ok {
 		n.Fix = nil // another name does not make it a block
 		n.hint("Blocks are written %s.", b.form(meant))
+	}
+	if names := append(schema.argNames(), schema.blockNames()...); meant == "" && len(names) > 0 && len(names) <= listedNames {
+		n.hint("It takes %s.", orList(names))
 	}
 	return meant
 }
@@ -190,8 +197,12 @@ func (p *problems) unknownBlock(b *hclsyntax.Block, parent *Block) string {
 		p.error("UF1102", b.TypeRange, "Blocks of type %q are reserved for later.", b.Type)
 		return ""
 	}
-	return p.error("UF1102", b.TypeRange, "Blocks of type %q are not expected here.", b.Type).
-		meant(b.TypeRange, b.Type, append(parent.blockNames(), parent.argNames()...)).replacement()
+	d := p.error("UF1102", b.TypeRange, "Blocks of type %q are not expected here.", b.Type)
+	if hint, here := foreignHint(b.Type, parent); here {
+		d.hint("%s", hint)
+		return ""
+	}
+	return d.meant(b.TypeRange, b.Type, append(parent.blockNames(), parent.argNames()...)).replacement()
 }
 
 func (p *problems) readLabels(b *hclsyntax.Block, n *node) bool {

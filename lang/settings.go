@@ -183,10 +183,18 @@ func (l *loader) decodeProfile(s *scope, d *taskDef, i *Instance) {
 			return
 		}
 		l.error("UF7002", d.node.header, "Task %q has a prompt but no profile.", d.task.Name).
-			hint("Set profile, or declare profile \"default\".")
+			hint("Set profile%s, or declare profile \"default\".", l.profileToSet())
 		return
 	}
 	i.Profile, _ = l.c.Profile(name)
+}
+
+// profileToSet shows how a task names the only profile that is declared; "" where there are more, or none.
+func (l *loader) profileToSet() string {
+	if len(l.c.Profiles) != 1 {
+		return ""
+	}
+	return " = profile." + l.c.Profiles[0].Name
 }
 
 // retryCauses are the values of retry.on.

@@ -10,8 +10,8 @@ import (
 // Suggest returns the candidate that was most likely meant by name, or "" when none is close. A
 // candidate is close when at most len/3+1 characters differ, of short names one; two neighbours that changed
 // places count as one. "-" and "_" count as the same, and so do upper and lower case. Failing that, the only
-// candidate that starts with name is meant. The first of equally close candidates wins, so the order of
-// candidates decides ties.
+// candidate that starts with name is meant. Of equally close candidates one wins that only has letters more, else the first,
+// so the order of candidates decides ties.
 func Suggest(name string, candidates []string) string {
 	folded := foldName(name)
 	if folded == "" {
@@ -27,7 +27,8 @@ func Suggest(name string, candidates []string) string {
 		if strings.HasPrefix(f, folded) && c != prefixed {
 			prefixed, prefixes = c, prefixes+1
 		}
-		if d := nameDistance(folded, f, bestDistance); d < bestDistance {
+		switch d := nameDistance(folded, f, bestDistance+1); {
+		case d < bestDistance, d == bestDistance && best != "" && shortened(folded, f) && !shortened(folded, foldName(best)):
 			best, bestDistance = c, d
 		}
 	}
@@ -35,6 +36,17 @@ func Suggest(name string, candidates []string) string {
 		return prefixed
 	}
 	return best
+}
+
+// shortened reports whether a name has all characters of another in their order: letters are left out more easily than put for others.
+func shortened(part, name string) bool {
+	left := []rune(part)
+	for _, r := range name {
+		if len(left) > 0 && left[0] == r {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
 }
 
 // suggestFile is Suggest for a file among those of its directory. What they have in common anyway, the directory and the

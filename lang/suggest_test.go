@@ -24,6 +24,9 @@ func TestSuggest(t *testing.T) {
 		{"abcdef", []string{"abcdxy", "abcdez"}, "abcdez"},
 		// equally close: the first
 		{"bat", []string{"cat", "rat"}, "cat"},
+		// but letters are left out more easily than put for others
+		{"pln", []string{"pin", "plan"}, "plan"},
+		{"pln", []string{"plan", "pin"}, "plan"},
 		// a prefix that only one candidate has
 		{"strat", []string{"strategy-differential", "setup"}, "strategy-differential"},
 		{"strat", []string{"strategy-long-one", "strategy-long-two"}, ""},

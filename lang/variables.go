@@ -118,8 +118,11 @@ func (l *loader) assign(d *variableDef, v cty.Value, origin string, place hcl.Ra
 	}
 	out, err := convert.Convert(v, d.typ)
 	if err != nil {
-		l.error("UF9003", place, "var.%s: %s.", d.node.name, conversionError(err)).
+		n := l.error("UF9003", place, "var.%s: %s.", d.node.name, conversionError(err)).
 			because("It was set by %s.", origin).also(d.node.label, "the variable is declared here")
+		if d.typ == cty.Bool {
+			n.hint("Write true or false.")
+		}
 		d.broken = true
 		return
 	}
