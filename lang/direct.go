@@ -38,6 +38,9 @@ func (l *loader) directReferences(a *argument, kinds ...string) []direct {
 	if t, ok := a.syntax.(*hclsyntax.TupleConsExpr); ok {
 		elements = t.Exprs
 	}
+	if len(elements) == 0 && a.spec != nil && a.spec.Filled {
+		l.empty(a).hint("Leave it out for %s.", a.spec.Default)
+	}
 	var list []direct
 	for _, e := range elements {
 		if d, ok := l.direct(a.name, e, kinds...); ok {

@@ -9,7 +9,7 @@ var campaignSchema = &Block{
 		{Name: "name", Type: "string", Phase: Literal, Default: "the directory's name", Doc: "Name shown in reports."},
 		{Name: "description", Type: "string", Phase: Literal, Doc: "One sentence for people."},
 		{Name: "requires", Type: "string", Phase: Literal, Filled: true, Doc: "Version constraint of ufbuild, such as \">= 0.3\"."},
-		{Name: "default", Type: "list of tasks", Phase: Static, Default: "every task nothing depends on", Doc: "What a build without targets brings up to date."},
+		{Name: "default", Type: "list of tasks", Phase: Static, Filled: true, Default: "every task nothing depends on", Doc: "What a build without targets brings up to date."},
 		{Name: "out", Type: "string", Phase: Literal, Filled: true, Default: "out", Doc: "Directory below the root where outputs are put."},
 		{Name: "max_dynamic_tasks", Type: "number", Phase: PlanTime, Default: "200", Doc: "Most instances one expand block may make."},
 		{Name: "deadline", Type: "duration", Phase: PlanTime, Doc: "Longest time a build may take."},

@@ -195,8 +195,8 @@ func (l *loader) wantString(s *scope, a *argument) string {
 }
 
 // empty reports an argument that says nothing where it has to.
-func (l *loader) empty(a *argument) {
-	l.error("UF1103", a.place, "The argument %q must not be empty.", a.name)
+func (l *loader) empty(a *argument) *Diagnostic {
+	return l.error("UF1103", a.place, "The argument %q must not be empty.", a.name)
 }
 
 func (l *loader) wantBool(s *scope, a *argument, fallback bool) bool {
