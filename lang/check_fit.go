@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"fmt"
+
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -148,6 +150,31 @@ func constantLoops(d *taskDef) bool {
 		return false
 	}
 	return a.constant.AsBigFloat().IsInt() && a.constant.Equals(cty.NumberIntVal(1)).True()
+}
+
+// checkIdle warns of parts of the task's own workspace that nothing asks for: whoever wrote them believes in them. Of a mode or a
+// sandbox that differs by instance, some may.
+func (l *loader) checkIdle(d *taskDef, w *Workspace) {
+	same := func(name string) bool {
+		a := l.workspaceArg(d, name)
+		return a == nil || a.constant != cty.NilVal
+	}
+	idle := func(why, hint string, names ...string) {
+		for _, name := range names {
+			if a := d.node.block("workspace").arg(name); a != nil {
+				l.warn("UF8205", a.nameRange, "%s has no effect %s.", name, why).hint("%s", hint)
+			}
+		}
+	}
+	if w.Mode != ModeRepo && w.Mode != "" && same("mode") {
+		idle(fmt.Sprintf("with mode = %q", w.Mode), `Set mode = "repo" to work on a part of the project, or declare its files as inputs.`, "include", "exclude")
+	}
+	if w.Sandbox == "off" && w.Network && same("sandbox") && same("network") {
+		idle("without a sandbox", `Set sandbox = "writes" or "strict", or remove it.`, "writable", "readable")
+	}
+	if l.workspaceArg(d, "inherit") == nil {
+		idle("where nothing is inherited", "Name the tasks to start from in inherit, or remove it.", "deletions")
+	}
 }
 
 // checkInplace says what a task gives up that runs in the project itself.

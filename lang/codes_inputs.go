@@ -283,4 +283,25 @@ task "build" {
   workspace { mode = "repo" }
 }
 `},
+	{
+		Code: "UF8205", Title: "Part of a workspace without effect", Severity: Warning,
+		Explanation: `
+include and exclude narrow a workspace of mode "repo", which commands do not have unless they ask for it. writable and readable open
+a sandbox, and deletions decides between trees that are inherited. Where there is none of these, they do nothing.`,
+		Bad: `
+task "lint" {
+  command = ["lint"]
+  workspace {
+    include = ["src/**"]
+  }
+}
+`, Good: `
+task "lint" {
+  command = ["lint"]
+  workspace {
+    mode    = "repo"
+    include = ["src/**"]
+  }
+}
+`},
 }

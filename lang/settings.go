@@ -285,6 +285,7 @@ func (l *loader) decodeWorkspace(s *scope, d *taskDef, i *Instance) {
 	w.Writable = l.wantStrings(s, l.workspaceArg(d, "writable"))
 	w.Readable = l.wantStrings(s, l.workspaceArg(d, "readable"))
 	l.checkInplace(d, w)
+	l.checkIdle(d, w)
 }
 
 func (l *loader) decodeExports(s *scope, d *taskDef, i *Instance) {
