@@ -271,7 +271,8 @@ task "build" {
 A task with mode = "inplace" runs in the directory of the campaign. Its outputs are checked and captured like any
 others, and its declared inputs are hashed again when it ends; a change of one means that nothing is stored. The
 rest is on you: files that it reads without declaring them change no key, what it writes beside its outputs stays,
-and two such tasks can meet. Where that is meant, a comment "# ufbuild:ignore UF8204" on the line of mode says so.`,
+and two such tasks can meet. Another worktree that shares the store takes what it wrote, paths of this one included,
+unless it says cache = false. Where that is meant, a comment "# ufbuild:ignore UF8204" on the line of mode says so.`,
 		Bad: `
 task "build" {
   command = ["make"]
