@@ -46,7 +46,7 @@ func (s *session) leaveCompiled(st *stamp.Stamp, sum *executor.Summary) {
 		s.app.warn(compiled.Drop(file))
 		return
 	}
-	c.Dirs, c.Beside = listedDirs(s.campaign.Root, c, st.Seen, time.Now()), newID(time.Now())
+	c.Dirs, c.Beside = s.listedDirs(c, st.Seen, time.Now()), newID(time.Now())
 	s.app.warn(compiled.Save(file, c))
 	st.Beside = c.Beside
 }
@@ -323,34 +323,47 @@ func (sl *slice) renewReaders(now *lang.Campaign) {
 const listedTick = 50 * time.Millisecond
 
 // listedDirs lists the directories of the campaign's texts, as far as they still are as they were seen.
-func listedDirs(root string, c *compiled.Campaign, seen []stamp.Observation, now time.Time) []compiled.Dir {
+func (s *session) listedDirs(c *compiled.Campaign, seen []stamp.Observation, now time.Time) []compiled.Dir {
 	of := map[string]bool{}
 	for _, f := range slices.Concat(c.Files, c.Prompts) {
 		of[path.Dir(f.Path)] = true
 	}
+	unlisted := map[string]bool{} // by what a slice does not look at; of a directory that is not there nobody knows
+	for _, d := range c.Dirs {
+		unlisted[d.Path] = !d.Listed
+	}
 	var dirs []compiled.Dir
 	for _, o := range seen {
-		if !of[o.Path] || now.Sub(time.Unix(0, o.Sig.Newest())) < listedTick {
+		if !of[o.Path] || slices.ContainsFunc(dirs, func(d compiled.Dir) bool { return d.Path == o.Path }) {
 			continue
 		}
-		names, sig, ok := listing(filepath.Join(root, o.Path))
-		if ok && sig == o.Sig {
-			dirs = append(dirs, compiled.Dir{Path: o.Path, Names: names})
+		d := compiled.Dir{Path: o.Path, Listed: s.files.Listed(o.Path) || s.slice != nil && !unlisted[o.Path]}
+		if now.Sub(time.Unix(0, o.Sig.Newest())) >= listedTick {
+			if is, sig, ok := listing(filepath.Join(s.campaign.Root, o.Path)); ok && sig == o.Sig {
+				d.Names, d.Texts = is.names, is.texts // else they are those of no directory
+			}
 		}
+		dirs = append(dirs, d)
 	}
 	return dirs
 }
 
-// listing is a digest of the names and types of what is in a directory that is no link, and what stat says of it before and after.
-func listing(dir string) (names [32]byte, sig stamp.Signature, ok bool) {
+// entries is what is in a directory, by name and type: all of it, and what may be a campaign file.
+type entries struct{ names, texts [32]byte }
+
+// listing lists a directory that is no link, and returns what stat says of it before and after.
+func listing(dir string) (is entries, sig stamp.Signature, ok bool) {
 	sig = stamp.Stat(unix.AT_FDCWD, dir, false)
-	entries, err := os.ReadDir(dir)
+	found, err := os.ReadDir(dir)
 	if err != nil || sig.Mode&unix.S_IFMT != unix.S_IFDIR || stamp.Stat(unix.AT_FDCWD, dir, false) != sig {
-		return names, sig, false
+		return is, sig, false
 	}
-	h := digest.NewHasher()
-	for _, e := range entries {
-		fmt.Fprintf(h, "%q %s\n", e.Name(), e.Type())
+	names, texts := digest.NewHasher(), digest.NewHasher()
+	for _, e := range found {
+		fmt.Fprintf(names, "%q %s\n", e.Name(), e.Type())
+		if strings.HasSuffix(e.Name(), ".hcl") || strings.HasSuffix(e.Name(), ".hcl.json") {
+			fmt.Fprintf(texts, "%q %s\n", e.Name(), e.Type())
+		}
 	}
-	return h.Digest().Sum, sig, true
+	return entries{names.Digest().Sum, texts.Digest().Sum}, sig, true
 }

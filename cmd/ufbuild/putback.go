@@ -135,7 +135,7 @@ func (l *losses) recall(k *stamp.Kept) bool {
 // listedAsBefore reports whether what is in the directories is what was in them.
 func (l *losses) listedAsBefore() bool {
 	for _, d := range l.dirs {
-		if names, _, ok := listing(filepath.Join(l.root, filepath.FromSlash(d.Path))); !ok || names != d.Names {
+		if now, _, ok := listing(filepath.Join(l.root, filepath.FromSlash(d.Path))); !ok || now.names != d.Names {
 			return false
 		}
 	}

@@ -34,7 +34,7 @@ func (h *sliceHome) listed() {
 		h.settle()
 		c, err := compiled.Load(filepath.Join(h.dir, ".ufbuild/compiled"))
 		require.NoError(h.t, err)
-		if slices.ContainsFunc(c.Dirs, func(d compiled.Dir) bool { return d.Path == "." }) {
+		if slices.ContainsFunc(c.Dirs, func(d compiled.Dir) bool { return d.Path == "." && d.Names != [32]byte{} }) {
 			return
 		}
 		h.write("say.sh", h.files["say.sh"]+strings.Repeat("#", i+1)+"\n")

@@ -193,8 +193,9 @@ func (sl *slice) edited(e *edit, path string, files *source.Files) bool {
 		return sl.editedPrompt(e, &sl.compiled.Prompts[i], files)
 	}
 	if i := slices.IndexFunc(sl.compiled.Dirs, func(d compiled.Dir) bool { return d.Path == path }); i >= 0 {
-		names, _, ok := listing(filepath.Join(sl.root, path))
-		return ok && names == sl.compiled.Dirs[i].Names // a file was replaced in it
+		d := &sl.compiled.Dirs[i]
+		now, _, ok := listing(filepath.Join(sl.root, path))
+		return ok && (now.names == d.Names || !d.Listed && now.texts == d.Texts) // a file was replaced in it, or what came means nothing
 	}
 	return sl.compiled.Sourced && len(readers) > 0
 }

@@ -318,3 +318,49 @@ func TestStampsGoWithWhatWasCompiledBesideThem(t *testing.T) {
 		h.planAlike(what)
 	}
 }
+
+// TestNewcomersBesideACampaign puts files beside the campaign file. What comes there means something to who lists the directory, and to
+// who looks for files of the campaign.
+func TestNewcomersBesideACampaign(t *testing.T) {
+	const lists = "task \"lists\" {\n  command = [\"sh\", \"-c\", \"ls *.md > o.txt\"]\n  input \"md\" { glob = [\"*.md\"] }\n  output \"o\" { path = \"o.txt\" }\n}\n"
+	for _, test := range []struct {
+		what, more, newcomer, text string
+		whole                      bool
+	}{
+		{"nobody lists it", "", "notes.txt", "", false},
+		{"nobody lists it, and the name is a task's", "", "plan", "", false},
+		{"a command names it", "", "alone", "", true},
+		{"it is of the campaign", "", "late.campaign.hcl", "# nothing\n", true},
+		{"it would be, in its other form", "", "late.campaign.hcl.json", "{}\n", true},
+		{"it is given to a task", lists, "late.md", "", true},
+		{"the directory is listed for another", lists, "notes.txt", "", true},
+	} {
+		h := newSliceHome(t)
+		h.write("first.md", "")
+		h.write("campaign.hcl", strings.Replace(h.files["campaign.hcl"]+test.more, "task.spare]", "task.spare"+strings.Repeat(", task.lists", min(1, len(test.more)))+"]", 1))
+		h.listed()
+		for _, after := range []string{"a build of the whole", "a build of a slice"} {
+			h.write(test.newcomer, test.text)
+			sl, nodes := h.slice()
+			require.Equal(t, test.whole, sl == nil, "%s, after %s", test.what, after)
+			require.Empty(t, nodes)
+			out, code := h.ufbuild(false, "build", "--progress", "none")
+			require.Zero(t, code, out)
+			if test.more != "" {
+				listed, err := os.ReadFile(filepath.Join(h.dir, "out", "lists", "o.txt"))
+				require.NoError(t, err)
+				require.Equal(t, strings.HasSuffix(test.newcomer, ".md"), strings.Contains(string(listed), test.newcomer), "%s, after %s", test.what, after)
+			}
+			h.settles() // into nothing to look at slices by, where a file is JSON
+			require.NoError(t, os.Remove(filepath.Join(h.dir, test.newcomer)))
+			h.settle(test.what)
+			h.listed()
+			text, err := os.ReadFile(filepath.Join(h.dir, "campaign.hcl"))
+			require.NoError(t, err)
+			h.write("campaign.hcl", strings.Replace(string(text), `"alone`, `"alone, really`, 1))
+			sl, _ = h.slice()
+			require.NotNil(t, sl, test.what)
+			h.listed()
+		}
+	}
+}

@@ -101,10 +101,12 @@ type File struct {
 }
 
 // Dir is a directory whose entries are what they were while Names says so: an editor that replaces a file changes what stat says
-// of its directory.
+// of its directory. Where nobody listed it for what a task is given, Texts says enough.
 type Dir struct {
-	Path  string // slash path below the root, "." for it
-	Names [32]byte
+	Path   string // slash path below the root, "." for it
+	Names  [32]byte
+	Texts  [32]byte // of those entries that may be texts of a campaign
+	Listed bool
 }
 
 // Task is a task with what other tasks have to do with it.

@@ -25,7 +25,7 @@ func chain() *compiled.Campaign {
 		}}},
 		Prompts: []compiled.File{{Path: "prompts/p.md", Text: []byte("p"), Blocks: []lang.FileBlock{}, Readers: []int{1, 3}}},
 		Read:    []string{"schemas/s.json"},
-		Dirs:    []compiled.Dir{{Path: ".", Names: [32]byte{9}}},
+		Dirs:    []compiled.Dir{{Path: ".", Names: [32]byte{9}, Texts: [32]byte{8}, Listed: true}, {Path: "a"}},
 	}
 	c.SetTasks([]compiled.Task{
 		{Name: "a", Nodes: []compiled.Node{{Address: "a", Attempt: cache.Key{7}, Ordinal: 3}}},
@@ -130,7 +130,7 @@ func edit(c *compiled.Campaign, r *rand.Rand, round int) {
 		c.SetText(p, []byte(fmt.Sprint("prompt ", round)), p.Blocks)
 		c.SetReaders(p, []int{r.IntN(c.Len())})
 	}
-	c.Beside, c.Dirs = fmt.Sprint("b", round), []compiled.Dir{{Path: ".", Names: [32]byte{byte(round)}}}
+	c.Beside, c.Dirs = fmt.Sprint("b", round), []compiled.Dir{{Path: ".", Names: [32]byte{byte(round)}, Listed: round%2 == 0}}
 }
 
 // TestAppendices makes changes at random, with the file read anew for each as builds do. What is read is what was to be written, whether it

@@ -21,7 +21,7 @@ import (
 // Behind all that are appendices, see there.
 
 // magic opens the file. Its number changes when the form does.
-const magic = "ufbuild compiled 3\n"
+const magic = "ufbuild compiled 4\n"
 
 // headSize is the magic line, the sum and the length.
 const headSize = len(magic) + 4 + 4
@@ -128,7 +128,8 @@ func (w *writer) dirs(dirs []Dir) {
 	w.number(len(dirs))
 	for _, d := range dirs {
 		w.text(d.Path)
-		w.b = append(w.b, d.Names[:]...)
+		w.b = append(append(w.b, d.Names[:]...), d.Texts[:]...)
+		w.flag(d.Listed)
 	}
 }
 
@@ -288,6 +289,8 @@ func (r *reader) dirs() []Dir {
 	for i := range dirs {
 		dirs[i].Path = r.text()
 		copy(dirs[i].Names[:], r.take(len(dirs[i].Names)))
+		copy(dirs[i].Texts[:], r.take(len(dirs[i].Texts)))
+		dirs[i].Listed = r.number() == 1
 	}
 	return dirs
 }

@@ -62,6 +62,13 @@ func (f *Files) list(dir string) ([]dirName, error) {
 	return names, nil
 }
 
+// Listed reports whether somebody was told what is in a directory below the root, "." for it.
+func (f *Files) Listed(dir string) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.listings[dir] != nil
+}
+
 // listingsSettled reports whether every directory that was listed within the tick of its last change still holds what was
 // seen: another name may have come after the look without a trace.
 func (f *Files) listingsSettled() bool {
