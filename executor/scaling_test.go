@@ -20,6 +20,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/surroundings"
 	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
@@ -62,7 +63,7 @@ func (s *countingSink) Emit(event.Event) { s.events++ }
 // machine.
 func TestTenThousandNodesOverTwoHundredMachines(t *testing.T) {
 	nodes, machines := 2_000, 200
-	if os.Getenv("UFBUILD_SIMULATION") != "" {
+	if os.Getenv(surroundings.Simulation) != "" {
 		nodes = 10_000
 	}
 	root := t.TempDir()

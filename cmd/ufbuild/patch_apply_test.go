@@ -176,8 +176,7 @@ func TestGitAppliesPatches(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no git")
 	}
-	for range 25 {
-		seed := rand.Uint64()
+	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		old := drawFiles(r)
 		new := old.edited(r)

@@ -57,7 +57,8 @@ var rooms = []room{
 	{"executor/pause", []string{"cache/effect"}},
 	{"executor/place", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "executor/source", "executor/workspace"}},
 	{"executor/reference", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/source"}},
-	{"executor/sandbox", nil}, // runs before the program starts: next to nothing
+	{"executor/surroundings", nil}, // of tests
+	{"executor/sandbox", nil},      // runs before the program starts: next to nothing
 	{"executor/source", []string{"lang", "cache", "cache/digest", "cache/effect", "executor/stamp"}},
 	{"executor/watchdog", nil}, // runs before the program starts: next to nothing
 	{"executor/workspace", []string{"lang", "cache", "cache/digest", "cache/effect", "cache/jsonline", "executor/source"}},
@@ -102,7 +103,7 @@ var outside = []struct {
 
 // testRooms hold test code that other packages share, so the laws of reach mean them as little as
 // test files.
-var testRooms = []string{"executor/runnertest", "executor/agent/agenttest", "cache/cachetest", "cache/jsonline/jsonlinetest", "cache/remote/remotetest", "executor/remote/workertest", "graph/graphtest"}
+var testRooms = []string{"executor/runnertest", "executor/surroundings", "executor/agent/agenttest", "cache/cachetest", "cache/jsonline/jsonlinetest", "cache/remote/remotetest", "executor/remote/workertest", "graph/graphtest"}
 
 // reach names what only cmd/ufbuild may touch, by package and identifier.
 var reach = map[string][]string{

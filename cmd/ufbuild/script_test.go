@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufbuild/ufbuild/executor/local"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
+	"github.com/ufbuild/ufbuild/executor/surroundings"
 )
 
 var update = flag.Bool("update", false, "write golden files and reference pages anew")
@@ -35,6 +36,7 @@ type hearing struct{ *testing.M }
 
 // Run implements testscript.TestingM.
 func (h hearing) Run() int {
+	surroundings.Settle()
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s) // and nobody listens

@@ -21,6 +21,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor"
 	"github.com/ufbuild/ufbuild/executor/sandbox"
 	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/executor/surroundings"
 	"github.com/ufbuild/ufbuild/executor/watchdog"
 	"github.com/ufbuild/ufbuild/executor/workspace"
 	"github.com/ufbuild/ufbuild/lang"
@@ -41,6 +42,7 @@ func TestMain(m *testing.M) {
 		hostile(os.Args[2], os.Args[3])
 		return
 	}
+	surroundings.Settle()
 	os.Exit(m.Run())
 }
 

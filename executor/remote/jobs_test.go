@@ -21,6 +21,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/local"
 	"github.com/ufbuild/ufbuild/executor/runnertest"
 	"github.com/ufbuild/ufbuild/executor/submit"
+	"github.com/ufbuild/ufbuild/executor/surroundings"
 )
 
 // TestMain is exec-action when this program is started as a job: PROGRAM exec-action DIGEST --remote ADDRESS.
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	surroundings.Settle()
 	os.Exit(m.Run())
 }
 

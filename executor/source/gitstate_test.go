@@ -27,7 +27,7 @@ func newProject(t *testing.T, root string) *project {
 	base := t.TempDir()
 	p := &project{t: t, base: base, top: filepath.Join(base, "top"), root: filepath.Join(base, root), r: rand.New(rand.NewPCG(7, 7))}
 	t.Setenv("HOME", filepath.Join(base, "home"))
-	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(base, "home", ".gitconfig"))
 	p.put("home/.gitconfig", "[user]\nname = a\nemail = a@b\n[protocol \"file\"]\nallow = always\n[core]\nexcludesFile = ~/excludes\n[include]\npath = more\n")
 	p.put("home/others", "fresh\nnew\n")
 	p.put("lib/code.c", "lib")
