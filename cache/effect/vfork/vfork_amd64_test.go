@@ -327,6 +327,11 @@ func TestFileLimit(t *testing.T) {
 func TestProgramsAreAskedForAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a asked
+		kept := func() int {
+			a.Lock()
+			defer a.Unlock()
+			return len(a.paths)
+		}
 		path := filepath.Join(t.TempDir(), "program")
 		require.False(t, a.answers(path), "it is not there")
 		require.NoError(t, os.WriteFile(path, nil, 0o755))
@@ -334,9 +339,9 @@ func TestProgramsAreAskedForAnew(t *testing.T) {
 		time.Sleep(askedAnew)
 		synctest.Wait()
 		require.Equal(t, answers(path, -1), a.answers(path))
-		require.Len(t, a.paths, 1)
+		require.Equal(t, 1, kept())
 		time.Sleep(askedAnew)
 		synctest.Wait()
-		require.Empty(t, a.paths, "and what was asked for is kept no longer")
+		require.Zero(t, kept(), "and what was asked for is kept no longer")
 	})
 }
