@@ -60,7 +60,7 @@ func (c *capture) scanAll() error {
 		c.scan.dir = c.fd
 		return nil
 	}
-	c.scan = scanner{dir: c.fd, closed: c.laid.closed, enter: func(string) bool { return true }}
+	c.scan = scanner{dir: c.fd, laid: c.laid, closed: c.laid.closed, enter: func(string) bool { return true }}
 	return c.scan.scan()
 }
 

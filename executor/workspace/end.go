@@ -203,7 +203,7 @@ func sealOf(attempt string, outputs []Output, laid *Laid) (digest.Digest, *scann
 		return digest.Digest{}, nil, wrap("read workspace", Dir, unwrap(err))
 	}
 	defer unix.Close(h)
-	s := scanner{dir: h, closed: laid.closed, enter: func(string) bool { return true }}
+	s := scanner{dir: h, of: inodeOf(h), closed: laid.closed, enter: func(string) bool { return true }}
 	if err := s.scan(); err != nil {
 		return digest.Digest{}, nil, err
 	}

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,7 @@ type Laid struct {
 	logFD  int       // the empty log of an attempt that ended, open to be that of this one; 0 for none
 	silent bool      // nobody wrote to the log
 	dirs   []laidDir // directories of mounts, sorted
+	ours   []laidDir // the others, where stamps are exact
 	left   int64     // bytes that were in the workspace when it was captured
 	tmp    stamp     // the empty directory for temporary files; zero where there is none that is known
 }
@@ -56,6 +58,31 @@ func (l *Laid) file(p string) *laidFile {
 		return nil
 	}
 	return &l.files[i]
+}
+
+// isDir reports whether what was found is a directory that was laid and holds what it held then. Of nil nothing was.
+func (l *Laid) isDir(f *found) bool {
+	if l == nil {
+		return false
+	}
+	i, ok := slices.BinarySearchFunc(l.ours, f.path, func(d laidDir, p string) int { return strings.Compare(d.path, p) })
+	return ok && l.ours[i].stamp == stampFrom(&f.st)
+}
+
+// children are the paths that were laid right below a directory which is of no mount.
+func (l *Laid) children(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range l.files {
+			if _, ok := nameIn(dir, l.files[i].path); ok && !yield(l.files[i].path) {
+				return
+			}
+		}
+		for i := range l.ours {
+			if _, ok := nameIn(dir, l.ours[i].path); ok && !yield(l.ours[i].path) {
+				return
+			}
+		}
+	}
 }
 
 // laidDir is a directory as it was laid.
@@ -344,12 +371,14 @@ func (l *layer) makeDir(d *dirItem) error {
 	return effect.Mkdirat(l.dir, d.path, 0o755)
 }
 
-// note takes down what whoever uses the directory again has to know.
+// note takes down what whoever uses the directory again, or looks at it when the program has ended, has to know.
 func (l *layer) note() error {
 	l.laid.dirs = make([]laidDir, 0, len(l.dirs))
+	exact := l.spares.exactly(l.attemptDir())
 	for i := range l.dirs {
 		d := &l.dirs[i]
-		if !isMount(d.path) {
+		mount := isMount(d.path)
+		if !mount && (!exact || d.path == Reserved) {
 			continue
 		}
 		now := d.stamp
@@ -359,9 +388,21 @@ func (l *layer) note() error {
 				return wrap("make directory", d.path, err)
 			}
 		}
-		l.laid.dirs = append(l.laid.dirs, laidDir{d.path, now})
+		if mount {
+			l.laid.dirs = append(l.laid.dirs, laidDir{d.path, now})
+		} else {
+			l.laid.ours = append(l.laid.ours, laidDir{d.path, now})
+		}
 	}
 	return nil
+}
+
+// attemptDir is the open directory of the attempt.
+func (l *layer) attemptDir() int {
+	if l.refit != nil {
+		return l.refit.from.at
+	}
+	return l.laid.at
 }
 
 // layFiles lays the regular files, on all processors when they are many.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,7 +26,8 @@ func (f *found) mode() uint32 { return f.st.Mode & 0o777 }
 // scanner lists what is below a directory, once.
 type scanner struct {
 	dir     int                    // just opened: it is read itself
-	of      uint64                 // its inode, once it is scanned
+	of      uint64                 // its inode, where that is asked for; see sealOf
+	laid    *Laid                  // what was laid there, so that directories which stayed as they were are not listed; nil for none
 	enter   func(path string) bool // whether to look into a directory
 	closed  closed                 // the directory is ours: open what its maker closed, and note it here; nil where it is not
 	found   []found
@@ -35,7 +37,6 @@ type scanner struct {
 
 // scan lists everything below dir for which enter is true, sorted by path.
 func (s *scanner) scan() error {
-	s.of = inodeOf(s.dir)
 	if _, err := s.in("", opensDir); err != nil {
 		return err
 	}
@@ -154,9 +155,9 @@ func (l looks) of(i int) *unix.Stat_t {
 	return &l[i].st
 }
 
-// one takes in one directory entry, and looks at it where nobody did.
+// one takes in one directory entry, which is called base below an open directory, and looks at it where nobody did.
 func (s *scanner) one(dir int, p, base string, looked *unix.Stat_t) error {
-	if base == ".git" || p == Reserved {
+	if path.Base(base) == ".git" || p == Reserved {
 		return nil
 	}
 	f := found{path: p}
@@ -180,9 +181,26 @@ func (s *scanner) one(dir int, p, base string, looked *unix.Stat_t) error {
 	if !isDir {
 		return nil
 	}
-	empty, err := s.in(p, f.mode())
+	empty, err := false, error(nil)
+	if s.laid.isDir(&f) {
+		empty, err = s.known(p)
+	} else {
+		empty, err = s.in(p, f.mode())
+	}
 	s.found[at].empty = empty
 	return err
+}
+
+// known is in of a directory that holds what was laid in it.
+func (s *scanner) known(dir string) (empty bool, err error) {
+	empty = true
+	for p := range s.laid.children(dir) {
+		empty = false
+		if err := s.one(s.dir, p, p, nil); err != nil {
+			return false, err
+		}
+	}
+	return empty, nil
 }
 
 // open opens a directory, which has mode, never through a link. The first is open.
