@@ -254,8 +254,11 @@ func (b *Builder) workspace(a *Action, at *cache.Attempt) string {
 	if a.Mode == lang.ModeInplace {
 		return b.Campaign.Root
 	}
-	return filepath.Join(at.Workspace, "ws")
+	return WorkspaceIn(at.Workspace)
 }
+
+// WorkspaceIn is the working directory of a task in the directory of its attempt, where it does not work in place.
+func WorkspaceIn(attempt string) string { return filepath.Join(attempt, "ws") }
 
 // classify turns the end of a process into an outcome. OK means only that nothing speaks against it:
 // the contract has the last word. For a prompt the agent's own stream counts, never the exit alone.

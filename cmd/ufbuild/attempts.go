@@ -19,8 +19,9 @@ import (
 type chosen struct {
 	address lang.Address
 	gen     executor.Generation
-	have    bool // it has an attempt at all
-	n       int  // the N of the target; 0: it has none
+	have    bool                // it has an attempt at all
+	n       int                 // the N of the target; 0: it has none
+	newest  executor.Generation // where the target has no N
 }
 
 // isHere reports whether the store has records of an attempt of the history: it may be another store than the one that the
@@ -72,7 +73,8 @@ func (s *session) chosenAt(id graph.NodeID, n int) (c chosen, err error) {
 	if err != nil || len(gens) == 0 {
 		return c, err
 	}
-	c.gen, c.have = gens[len(gens)-1], true
+	c.newest, c.have = gens[len(gens)-1], true
+	c.gen = c.newest
 	for _, g := range gens {
 		if g.Selected {
 			c.gen = g

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type showFlags struct {
 	manifest  bool
 	history   bool
 	leftovers bool
+	leftover  string
 	tree      bool
 }
 
@@ -33,11 +35,13 @@ func (a *app) showCommand() *cobra.Command {
 		Long: `Shows the attempt that a task reads now, else its newest one, or attempt N of its
 history: how it ended, why it ran, what the contracts said, and its primary output.
 The flags print one part alone, byte for byte; a terminal shows control characters by
-name. Failed, rejected and interrupted attempts are kept and can be shown like any other.`,
+name. Failed, rejected and interrupted attempts are kept and can be shown like any other;
+where the newest one is not what the task reads, a line says so.`,
 		Example: `  ufbuild show triage
   ufbuild show triage --history
   ufbuild show triage@1 --prompt
-  ufbuild show triage --output findings > findings.json`,
+  ufbuild show triage --output findings > findings.json
+  ufbuild show triage@1 --leftover notes/draft.md`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeTargets,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.runShow(args[0], f) },
@@ -48,14 +52,15 @@ name. Failed, rejected and interrupted attempts are kept and can be shown like a
 	fs.BoolVar(&f.manifest, "manifest", false, "print the manifest, the text whose digest is the key")
 	fs.BoolVar(&f.history, "history", false, "list all attempts of the task")
 	fs.BoolVar(&f.leftovers, "leftovers", false, "list files it left that are no output")
+	fs.StringVar(&f.leftover, "leftover", "", "print the bytes of the leftover at `PATH`")
 	fs.BoolVar(&f.tree, "tree", false, "list its trees, with what each added, changed and deleted of what it inherited")
-	cmd.MarkFlagsMutuallyExclusive("output", "prompt", "manifest", "history", "leftovers", "tree")
+	cmd.MarkFlagsMutuallyExclusive("output", "prompt", "manifest", "history", "leftovers", "leftover", "tree")
 	return cmd
 }
 
 func (a *app) runShow(target string, f showFlags) error {
-	if f.prompt || f.manifest || f.output != "" || f.leftovers {
-		if err := a.bytesOnly("show --prompt, --manifest, --output and --leftovers print"); err != nil {
+	if f.prompt || f.manifest || f.output != "" || f.leftovers || f.leftover != "" {
+		if err := a.bytesOnly("show --prompt, --manifest, --output, --leftovers and --leftover print"); err != nil {
 			return err
 		}
 	}
@@ -89,6 +94,8 @@ func (a *app) runShow(target string, f showFlags) error {
 		return a.showOutput(s, c, f.output)
 	case f.leftovers:
 		return a.showLeftovers(s, c)
+	case f.leftover != "":
+		return a.showLeftover(s, c, f.leftover)
 	case f.tree:
 		return a.showTrees(s, c)
 	case a.json:
@@ -169,6 +176,7 @@ func (a *app) showAttempt(s *session, c chosen) error {
 	} else if at.Placed != nil {
 		rows = append(rows, []string{"where", event.Plain(at.Placed.String())})
 	}
+	rows = append(rows, aroundRows(c)...)
 	if err := a.outTerm.Table(a.out, nil, rows); err != nil {
 		return err
 	}
@@ -179,6 +187,23 @@ func (a *app) showAttempt(s *session, c chosen) error {
 		return nil
 	}
 	return a.showPrimary(s, c)
+}
+
+// aroundRows say what is beside an attempt: its directory, while there is one, and a newer attempt that came to nothing. Who asks for a
+// task that has just failed is shown what it reads, and means the failure.
+func aroundRows(c chosen) (rows [][]string) {
+	at := &c.gen.Attempt
+	if at.Workspace != "" && at.From == nil {
+		dir := executor.WorkspaceIn(at.Workspace)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			rows = append(rows, []string{"directory", event.Plain(dir)})
+		}
+	}
+	if newer := &c.newest.Attempt; c.n == 0 && c.newest.N > c.gen.N && isHere(newer) && newer.Outcome != cache.OK {
+		rows = append(rows, []string{"newest", fmt.Sprintf("attempt %d, %s: `ufbuild show %s`", c.newest.N, outcomeWords(newer),
+			quoteAttempt(c.address, c.newest.N))})
+	}
+	return rows
 }
 
 // noStarted reports whether the store has lost the first record of an attempt.
@@ -374,6 +399,10 @@ func printTree(w io.Writer, encoded []byte) error {
 	if err != nil {
 		return err
 	}
+	return printEntries(w, t)
+}
+
+func printEntries(w io.Writer, t cache.Tree) error {
 	var rows [][]string
 	for _, e := range t.Entries {
 		what := ui.Bytes(e.Digest.Size)
@@ -390,22 +419,6 @@ func arrow(target string) string {
 		return ""
 	}
 	return " -> " + target
-}
-
-func (a *app) showLeftovers(s *session, c chosen) error {
-	at := &c.gen.Attempt
-	if at.Captured == nil || at.Captured.Leftovers.IsZero() {
-		fmt.Fprintln(a.out, "it left nothing beside its outputs")
-		return nil
-	}
-	b, err := s.blob(at.Captured.Leftovers)
-	if err != nil {
-		return s.lost("the list of leftovers", c, at.Captured.Leftovers, err)
-	}
-	if at.Captured.LeftoversTruncated {
-		fmt.Fprintln(a.err, "warning: it left more than is kept")
-	}
-	return printTree(a.out, b)
 }
 
 func (a *app) showHistory(s *session, addr lang.Address) error {

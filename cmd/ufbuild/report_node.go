@@ -232,8 +232,12 @@ func indented(s string) string {
 }
 
 // quoteTarget quotes an address for a shell where that is needed.
-func quoteTarget(a lang.Address) string {
-	s := a.String()
+func quoteTarget(a lang.Address) string { return quoted(a.String()) }
+
+// quoteAttempt is quoteTarget for an attempt of an instance.
+func quoteAttempt(a lang.Address, n int) string { return quoted(fmt.Sprintf("%s@%d", a, n)) }
+
+func quoted(s string) string {
 	if strings.ContainsAny(s, "#*?[]") {
 		return "'" + s + "'"
 	}
