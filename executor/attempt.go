@@ -412,7 +412,7 @@ func (b *Builder) readUsage(a *Action, c cache.Captured) (cache.Captured, agent.
 	}
 	takeKept(&c)
 	end := b.agentEnd(a, a.Profile, c)
-	c.Usage = b.priced(a, end.Usage)
+	c.Usage = b.priced(a, end)
 	return c, end
 }
 

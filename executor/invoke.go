@@ -341,7 +341,7 @@ func nameSaid(s string) string { return event.Plain(agent.OneLine(s)) }
 // SalvagedUsage reads what an attempt of a dead build used from what is left of it, whichever campaign ran it.
 // The prices are those of this campaign.
 func (d *Decider) SalvagedUsage(at cache.Attempt, c cache.Captured) cache.Usage {
-	return d.pricedAs(at.Agent.Model, d.readEnd(at.Agent.Adapter, c).Usage)
+	return d.pricedAs(at.Agent.Model, d.readEnd(at.Agent.Adapter, c))
 }
 
 // maxLog bounds what is read back of a log to classify it. Programs say how they ended at the end.

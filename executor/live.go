@@ -86,11 +86,11 @@ func (m *meter) run() {
 
 // sample tells what is new.
 func (m *meter) sample() {
-	u := m.look()
-	if u.CostUSD == nil && u.InputTokens == nil && u.OutputTokens == nil {
+	said := m.look()
+	if u := said.Usage; u.CostUSD == nil && u.InputTokens == nil && u.OutputTokens == nil {
 		return
 	}
-	u = m.b.priced(m.action, u)
+	u := m.b.priced(m.action, said)
 	if reflect.DeepEqual(u, m.seen) {
 		return
 	}
@@ -98,19 +98,20 @@ func (m *meter) sample() {
 	m.tell(u)
 }
 
-func (m *meter) look() cache.Usage {
+// look returns usage, and its parts.
+func (m *meter) look() agent.End {
 	if m.follow != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		u := m.follow.Usage()
 		u.AtLeast = true // it runs
-		return u
+		return agent.End{Usage: u}
 	}
 	b, isNew := m.read()
 	if !isNew {
-		return m.seen
+		return agent.End{Usage: m.seen}
 	}
-	return agent.UsageSoFar(b)
+	return agent.End{Usage: agent.UsageSoFar(b), Parts: agent.UsageParts(b)}
 }
 
 // read reads the usage file when it has changed.

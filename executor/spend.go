@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ufbuild/ufbuild/cache"
+	"github.com/ufbuild/ufbuild/executor/agent"
 	"github.com/ufbuild/ufbuild/executor/budget"
 	"github.com/ufbuild/ufbuild/executor/event"
 	"github.com/ufbuild/ufbuild/graph"
@@ -226,15 +228,41 @@ func (s *Summary) Complete() bool {
 }
 
 // priced adds what the tokens of an attempt cost by the campaign's table, where its program did not say.
-func (d *Decider) priced(a *Action, u cache.Usage) cache.Usage { return d.pricedAs(a.Agent.Model, u) }
+func (d *Decider) priced(a *Action, end agent.End) cache.Usage {
+	return d.pricedAs(a.Agent.Model, end)
+}
 
-// pricedAs goes by the model that the program reports, else by the one that the campaign names.
-func (d *Decider) pricedAs(model string, u cache.Usage) cache.Usage {
-	if _, ok := d.Campaign.Prices[u.Model]; ok {
-		model = u.Model
-	}
-	if p, ok := d.Campaign.Prices[model]; ok && u.CostUSD == nil {
-		u.CostUSD = budget.Price(p, u)
+// pricedAs goes by the model that the program reports, else by the one that the campaign names. What several models used has the
+// price of each; one that has none makes the sum a lower bound.
+func (d *Decider) pricedAs(model string, end agent.End) cache.Usage {
+	u := end.Usage
+	switch {
+	case u.CostUSD != nil:
+	case len(end.Parts) > 1:
+		var sum cache.Usage
+		for i, p := range end.Parts {
+			if p.CostUSD == nil {
+				p.CostUSD = d.price(cmp.Or(p.Model, model), p)
+			}
+			if i > 0 {
+				p = agent.Add(sum, p)
+			}
+			sum = p
+		}
+		u.CostUSD, u.AtLeast = sum.CostUSD, u.AtLeast || sum.AtLeast
+	default:
+		if u.CostUSD = d.price(u.Model, u); u.CostUSD == nil {
+			u.CostUSD = d.price(model, u)
+		}
 	}
 	return u
+}
+
+// price is what tokens of a model cost, nil when nobody knows.
+func (d *Decider) price(model string, u cache.Usage) *float64 {
+	p, ok := d.Campaign.Prices[model]
+	if !ok {
+		return nil
+	}
+	return budget.Price(p, u)
 }

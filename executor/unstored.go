@@ -87,7 +87,7 @@ func (d *Decider) UsageLeft(at cache.Attempt, ws string, kept *NotStored) cache.
 		}
 	}
 	e.Usage = e.Files[agent.UsagePath]
-	return d.pricedAs(at.Agent.Model, driver.Read(e).Usage)
+	return d.pricedAs(at.Agent.Model, driver.Read(e))
 }
 
 // readLeft reads a small file that an agent writes, unless it is as it was: was is nil or what an earlier call

@@ -89,8 +89,9 @@ type End struct {
 	Message string        // one line in the program's words; "" for OK
 	Wait    time.Duration // of RateLimited: what the program says to wait; 0 when it does not say
 	Usage   cache.Usage
-	Final   string // the agent's last message; "" when unknown
-	Warning string // what could not be read, such as a malformed usage file; "" for none
+	Parts   []cache.Usage // of Usage, by model, where the program tells several apart: each has a price of its own
+	Final   string        // the agent's last message; "" when unknown
+	Warning string        // what could not be read, such as a malformed usage file; "" for none
 }
 
 // Class says how an agent ended.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,29 +58,54 @@ func UsageSoFar(b []byte) cache.Usage {
 	return u
 }
 
+// UsageParts reads what a program wrote to UsagePath by model, in order of first mention; nil when it names fewer than two.
+func UsageParts(b []byte) []cache.Usage {
+	var parts []cache.Usage
+	_ = eachUsage(b, func(u cache.Usage) {
+		i := slices.IndexFunc(parts, func(p cache.Usage) bool { return p.Model == u.Model })
+		if i < 0 {
+			parts = append(parts, u)
+			return
+		}
+		parts[i] = Add(parts[i], u)
+	})
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
+}
+
 // parseUsage returns what it could read beside an error.
 func parseUsage(b []byte) (cache.Usage, error) {
-	dec := json.NewDecoder(bytes.NewReader(b))
 	var sum cache.Usage
+	first := true
+	err := eachUsage(b, func(u cache.Usage) {
+		if !first {
+			u = Add(sum, u)
+		}
+		sum, first = u, false
+	})
+	return sum, err
+}
+
+// eachUsage yields the records of a usage file up to what cannot be read.
+func eachUsage(b []byte, yield func(cache.Usage)) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
 	var trouble error
-	for n := 0; ; n++ {
+	for {
 		var r usageRecord
 		err := dec.Decode(&r)
 		if err == io.EOF {
-			return sum, trouble
+			return trouble
 		}
 		var other *json.UnmarshalTypeError // the rest of the record was read
 		if err != nil && trouble == nil {
 			trouble = fmt.Errorf("read usage file: %w", err)
 		}
 		if err != nil && !errors.As(err, &other) {
-			return sum, trouble
+			return trouble
 		}
-		u := r.usage()
-		if n > 0 {
-			u = Add(sum, u)
-		}
-		sum = u
+		yield(r.usage())
 	}
 }
 

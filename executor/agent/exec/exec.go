@@ -63,7 +63,7 @@ func (Driver) Read(e agent.Ended) agent.End {
 	if e.StoppedBy != "" && len(e.Usage) > 0 { // it had more to say
 		u = agent.UsageSoFar(e.Usage)
 	}
-	end.Usage = u
+	end.Usage, end.Parts = u, agent.UsageParts(e.Usage)
 	return end
 }
 

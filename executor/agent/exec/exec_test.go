@@ -56,6 +56,12 @@ func TestRead(t *testing.T) {
 func TestReadUsage(t *testing.T) {
 	end := exec.Driver{}.Read(agent.Ended{Usage: []byte(`{"cost_usd":1.5}`)})
 	require.InDelta(t, 1.5, *end.Usage.CostUSD, 0)
+	require.Nil(t, end.Parts)
+	end = exec.Driver{}.Read(agent.Ended{Usage: []byte(`{"model":"a","input_tokens":1,"output_tokens":0}{"model":"b","input_tokens":2,"output_tokens":0}{"model":"a","input_tokens":4,"output_tokens":0}`)})
+	require.EqualValues(t, 7, *end.Usage.InputTokens)
+	require.Len(t, end.Parts, 2)
+	require.EqualValues(t, 5, *end.Parts[0].InputTokens)
+	require.Equal(t, "b", end.Parts[1].Model)
 	end = exec.Driver{}.Read(agent.Ended{Usage: []byte(`{`)})
 	require.Equal(t, agent.OK, end.Class)
 	require.Contains(t, end.Warning, "read usage file")

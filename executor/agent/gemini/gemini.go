@@ -76,7 +76,7 @@ func (Driver) Read(e agent.Ended) agent.End {
 	}
 	e.Log = rest // what the model said must not speak for the program
 	end := d.class(e)
-	end.Usage = d.usage()
+	end.Usage, end.Parts = d.usage()
 	end.Usage.Session = d.Session
 	return end
 }
@@ -128,22 +128,26 @@ func (d document) blame(e agent.Ended) agent.End {
 	return end
 }
 
-// usage adds up the models; the name is that of the only one, or all of them.
-func (d document) usage() cache.Usage {
-	var sum cache.Usage
+// usage adds up the models; the name is that of the only one, or all of them. Of several it says what each used.
+func (d document) usage() (sum cache.Usage, parts []cache.Usage) {
 	if d.Stats == nil {
-		return sum
+		return sum, nil
 	}
 	names := slices.Sorted(maps.Keys(d.Stats.Models))
 	for i, name := range names {
 		u := d.Stats.Models[name].Tokens.read()
+		u.Model = name
+		parts = append(parts, u)
 		if i > 0 {
 			u = agent.Add(sum, u)
 		}
 		sum = u
 	}
 	sum.Model = strings.Join(names, "+")
-	return sum
+	if len(parts) < 2 {
+		parts = nil
+	}
+	return sum, parts
 }
 
 func (t tokens) read() cache.Usage {

@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -40,6 +41,19 @@ func TestResponseDoesNotSpeakForTheProgram(t *testing.T) {
 	require.Equal(t, agent.Failed.String(), end.Class.String())
 	require.Equal(t, "exit 1: Error: cannot write the history", end.Message)
 	require.Equal(t, "s1", end.Usage.Session)
+}
+
+func TestModelsAreToldApart(t *testing.T) {
+	log, err := os.ReadFile("testdata/two-models.log")
+	require.NoError(t, err)
+	parts := gemini.Driver{}.Read(agent.Ended{Log: log}).Parts
+	require.Len(t, parts, 2)
+	require.Equal(t, "gemini-2.5-flash", parts[0].Model)
+	require.EqualValues(t, 10, *parts[0].InputTokens)
+	require.EqualValues(t, 150, *parts[1].InputTokens)
+	log, err = os.ReadFile("testdata/ok.log")
+	require.NoError(t, err)
+	require.Nil(t, gemini.Driver{}.Read(agent.Ended{Log: log}).Parts)
 }
 
 func FuzzRead(f *testing.F) { agenttest.Fuzz(f, gemini.Driver{}) }
