@@ -260,7 +260,6 @@ func (b *Builder) judgeEnd(ctx context.Context, m *endedMsg, dec *Decision, at *
 		return err
 	}
 	*records = append(*records, cache.VerdictRecord(at.Key, at.Ordinal, v))
-	at.Verdicts = map[cache.VerdictKey]cache.Verdict{v.Key: v}
 	v, said := b.ask(dec.Action, at.Captured.Outputs, v)
 	m.verdict, m.asked = v, said == unsaid
 	if !v.Pass && !v.Inconclusive {

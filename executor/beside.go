@@ -19,10 +19,7 @@ import (
 // meet notes of two stays that they overlap: whoever of them roams may have met the workspace of the other.
 func (s *stay) meet(o *stay) {
 	if s.roams && o.met.dir != "" && *o.who != *s.who {
-		if s.met.beside == nil {
-			s.met.beside = map[string]lang.Address{}
-		}
-		s.met.beside[o.met.dir] = *o.who
+		s.met.beside = append(s.met.beside, neighbour{o.met.dir, o.who})
 	}
 }
 
@@ -33,11 +30,15 @@ func (s *stay) name(cas cache.CAS, log digest.Digest) {
 	if len(beside) == 0 || log.IsZero() || log.Size == 0 {
 		return
 	}
+	dirs := make(map[string]lang.Address, len(beside))
+	for _, n := range beside {
+		dirs[n.dir] = *n.whose
+	}
 	r, err := cas.Open(log)
 	if err != nil {
 		return // it was just put: whoever reads it next says what is wrong with the store
 	}
-	named, err := namedIn(r, beside)
+	named, err := namedIn(r, dirs)
 	_ = errors.Join(err, r.Close())
 	if len(named) > 0 {
 		s.met = &meeting{named: named}

@@ -220,7 +220,7 @@ func (m *mended) Open(d digest.Digest) (io.ReadCloser, error) {
 
 // decide decides and mends what it can: where stored bytes are damaged that have to be judged, the good
 // ones are stored first.
-func (b *Builder) decide(ctx context.Context, inst *lang.Instance, deps *dependencies) Decision {
+func (b *Builder) decide(ctx context.Context, inst *lang.Instance, deps *dependencies) *Decision {
 	dec := b.Decide(ctx, inst, deps)
 	_, planned := b.Store.(*mended)
 	if len(dec.Mends) == 0 || dec.Answer != Stale && !planned { // a build mends a fresh one when it settles it

@@ -92,17 +92,17 @@ type Decision struct {
 }
 
 // Decide says whether the instance is fresh, given what its dependencies left.
-func (d *Decider) Decide(ctx context.Context, inst *lang.Instance, deps *dependencies) Decision {
+func (d *Decider) Decide(ctx context.Context, inst *lang.Instance, deps *dependencies) *Decision {
 	a, diags, err := d.resolve(inst, deps)
 	switch {
 	case diags.HasErrors() || err != nil:
-		return Decision{Answer: Broken, Diagnostics: diags, Err: err}
+		return &Decision{Answer: Broken, Diagnostics: diags, Err: err}
 	case a == nil:
-		return Decision{Answer: Withheld}
+		return &Decision{Answer: Withheld}
 	}
-	dec := Decision{Action: a, Manifest: a.Manifest(), doubted: deps.doubted}
+	dec := &Decision{Action: a, Manifest: a.Manifest(), doubted: deps.doubted}
 	dec.Key = cache.KeyOf(dec.Manifest)
-	d.lookUp(ctx, inst, &dec)
+	d.lookUp(ctx, inst, dec)
 	if dec.Answer == Stale {
 		return d.withoutFormer(ctx, inst, deps, dec)
 	}

@@ -37,10 +37,10 @@ func (s *scheduler) decideAll(ctx context.Context) {
 	for q := range s.toAsk {
 		m := decidedMsg{id: q.id}
 		if q.waits {
-			m.dec = Decision{Answer: Waits, Reason: s.b.foreseen(q.inst, q.deps, &s.earlier)}
+			m.dec = &Decision{Answer: Waits, Reason: s.b.foreseen(q.inst, q.deps, &s.earlier)}
 		} else {
 			m.dec = s.b.decide(ctx, q.inst, q.deps)
-			s.gate.pass(func() { m.err = s.keepDecision(&q, &m.dec) })
+			s.gate.pass(func() { m.err = s.keepDecision(&q, m.dec) })
 		}
 		select {
 		case s.decided <- m:

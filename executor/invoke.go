@@ -79,6 +79,7 @@ func (b *Builder) invocation(inst *lang.Instance, dec *Decision, at *cache.Attem
 		return nil, err
 	}
 	if a.Kind == lang.Command {
+		inv.Argv = make([]string, 0, len(a.Argv))
 		for _, t := range a.Argv {
 			inv.Argv = append(inv.Argv, t.Real)
 		}
@@ -113,6 +114,7 @@ func (b *Builder) secretValues(a *Action) []string {
 
 // lay says which stored bytes lie where.
 func (b *Builder) lay(inv *Invocation, a *Action) error {
+	inv.Mounts = slices.Grow(inv.Mounts, len(a.Inflows))
 	for _, in := range a.Inflows {
 		if !in.Absent && in.Mount != "" {
 			inv.Mounts = append(inv.Mounts, Mount{Path: in.Mount, Digest: in.Digest, Tree: in.Tree, Mode: in.Mode})

@@ -1,10 +1,15 @@
 package executor
 
-import "github.com/ufbuild/ufbuild/executor/workspace"
+import (
+	"slices"
+
+	"github.com/ufbuild/ufbuild/executor/workspace"
+)
 
 // Spec is the part of an invocation that is laid out, for runners.
 func (inv *Invocation) Spec() workspace.Spec {
 	s := workspace.Spec{Root: inv.Root, Sources: inv.Sources}
+	s.Mounts = slices.Grow(s.Mounts, len(inv.Mounts))
 	for _, m := range inv.Trees {
 		s.Trees = append(s.Trees, workspace.Mount(m))
 	}

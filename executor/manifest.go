@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ufbuild/ufbuild/cache/digest"
 	"github.com/ufbuild/ufbuild/executor/source"
@@ -18,8 +19,13 @@ const manifestHeader = "ufbuild manifest 1"
 // outputs. Every value is quoted or indented, so no value can be taken for another line: two actions
 // have the same text only if they are the same.
 func (a *Action) Manifest() []byte {
-	var room [manifestRoom]byte // a manifest is kept for as long as its attempt runs, so it gets what it takes
-	m := &manifestWriter{buf: room[:0]}
+	m := manifestWriters.Get().(*manifestWriter)
+	defer func() {
+		if cap(m.buf) <= keptManifest {
+			manifestWriters.Put(m)
+		}
+	}()
+	m.buf = m.buf[:0]
 	m.line(manifestHeader)
 	m.line("kind " + a.Kind.String())
 	a.writeWhat(m)
@@ -28,11 +34,14 @@ func (a *Action) Manifest() []byte {
 		m.output(o)
 	}
 	a.writeRest(m)
-	return bytes.Clone(m.buf)
+	return bytes.Clone(m.buf) // it is kept for as long as its attempt runs, so it gets what it takes
 }
 
-// manifestRoom is what most manifests of commands fit into.
-const manifestRoom = 2 << 10
+// keptManifest is what a writer may have grown to that is kept: those of prompts can be long, and are few.
+const keptManifest = 16 << 10
+
+// manifestWriters are those of manifests that were written.
+var manifestWriters = sync.Pool{New: func() any { return &manifestWriter{} }}
 
 func (a *Action) writeWhat(m *manifestWriter) {
 	if a.Kind == lang.Prompt {

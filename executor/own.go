@@ -103,7 +103,7 @@ func sourceLine(f source.File) string {
 // withoutFormer looks again for a stale node, without files that were not in its snapshot only because the campaign named them: a
 // contract that lost its validate command, a prompt that nobody uses any more. A result without them is as good as it was; who runs
 // anew sees them, and so does everybody once they are edited.
-func (d *Decider) withoutFormer(ctx context.Context, inst *lang.Instance, deps *dependencies, dec Decision) Decision {
+func (d *Decider) withoutFormer(ctx context.Context, inst *lang.Instance, deps *dependencies, dec *Decision) *Decision {
 	if len(d.Former) == 0 || inst.Workspace.Mode != lang.ModeRepo {
 		return dec
 	}
@@ -112,9 +112,9 @@ func (d *Decider) withoutFormer(ctx context.Context, inst *lang.Instance, deps *
 	if a.Sources, err = d.sources(inst, &a, deps, d.Former); err != nil || len(a.Sources) == len(dec.Action.Sources) {
 		return dec
 	}
-	was := Decision{Action: &a, Manifest: a.Manifest(), doubted: dec.doubted}
+	was := &Decision{Action: &a, Manifest: a.Manifest(), doubted: dec.doubted}
 	was.Key = cache.KeyOf(was.Manifest)
-	d.lookUp(ctx, inst, &was)
+	d.lookUp(ctx, inst, was)
 	switch was.Answer {
 	case Fresh, Unjudged, Asked:
 		return was

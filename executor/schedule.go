@@ -69,7 +69,7 @@ type question struct {
 
 type decidedMsg struct {
 	id  graph.NodeID
-	dec Decision
+	dec *Decision
 	err error // records of the decision could not be kept
 }
 
@@ -362,7 +362,7 @@ func (b *Builder) deciders() int {
 
 func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 	n := s.nodes[m.id]
-	n.decision = &m.dec
+	n.decision = m.dec
 	n.result.Key = m.dec.Key
 	n.result.setReason(m.dec.Reason)
 	if s.plan {
@@ -404,7 +404,7 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		if errors.As(m.dec.Err, &full) {
 			n.result.World, outcome = true, cache.Infra
 		}
-		s.fail(ctx, m.id, outcome, brokenMessage(&m.dec))
+		s.fail(ctx, m.id, outcome, brokenMessage(m.dec))
 	}
 }
 

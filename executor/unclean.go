@@ -70,9 +70,15 @@ type stay struct {
 
 // meeting is what a stay has to do with others. There may be many thousand stays, and few of them leave one.
 type meeting struct {
-	dir    string                  // the name of the directory of its workspace; "" where it has none here
-	beside map[string]lang.Address // such directories of stays that overlap it
-	named  []naming                // those of them that its log names
+	dir    string      // the name of the directory of its workspace; "" where it has none here
+	beside []neighbour // those of stays that overlap it
+	named  []naming    // those of them that its log names
+}
+
+// neighbour is the workspace of another stay.
+type neighbour struct {
+	dir   string
+	whose *lang.Address
 }
 
 // clockTick is how far the stamps of a file system may lag behind the clock.

@@ -27,6 +27,10 @@ func (r *renderer) flows() {
 
 // orderFlows lists first the flows whose mounts occur, in order of first use, then the others.
 func (r *renderer) orderFlows(c *canonicalizer) {
+	if len(c.flows) > 0 && c.inOrder() {
+		r.out.Flows = c.flows
+		return
+	}
 	if len(c.flows) > 0 {
 		r.out.Flows = make([]Flow, 0, len(c.flows))
 	}
@@ -155,6 +159,16 @@ func newCanonicalizer(flows []Flow) canonicalizer {
 	}
 	slices.SortFunc(c.lengths, func(a, b int) int { return b - a })
 	return c
+}
+
+// inOrder reports whether the mounts of all flows were met, in the order of these.
+func (c *canonicalizer) inOrder() bool {
+	for i, n := range c.order {
+		if n != i {
+			return false
+		}
+	}
+	return len(c.order) == len(c.flows)
 }
 
 // flowAt returns the last flow with a mount.

@@ -12,7 +12,7 @@ func (r *renderer) plainRun() bool {
 	if !ok {
 		return false
 	}
-	body := plainTexts{r: r}
+	body := plainTexts{r: r, used: make([]sourceMark, 0, len(r.inst.Needs))}
 	env := plainTexts{r: r}
 	var argv []Text
 	merged := map[string]plainPart{}

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -18,6 +19,7 @@ type plainTexts struct {
 
 // note tells the renderer of the paths in what is rendered, once it is known that nothing is left to the evaluator.
 func (p *plainTexts) note(used []sourceMark) {
+	p.r.marks.keys = slices.Grow(p.r.marks.keys, len(used))
 	for _, m := range used {
 		p.r.marks.add(m)
 	}

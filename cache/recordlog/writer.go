@@ -78,7 +78,9 @@ func (w *Writer) findTail() (Tail, error) {
 		return Tail{}, err
 	}
 	size := info.Size()
-	buf := make([]byte, chunk)
+	room := chunks.Get().(*[]byte)
+	defer chunks.Put(room)
+	buf := *room
 	for at := size; at > 0; {
 		n := min(at, chunk)
 		at -= n
