@@ -73,12 +73,13 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		}
 		return m
 	}
-	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: at.Key.String(), Ordinal: at.Ordinal, Reason: startWords(&dec, &at), Profile: at.Rung})
+	key := at.Key.String()
+	b.emit(event.Event{Kind: event.AttemptStarted, Address: inst.Address.String(), Key: key, Ordinal: at.Ordinal, Reason: startWords(&dec, &at), Profile: at.Rung})
 	inv, err := b.invocation(inst, &dec, &at)
 	if err != nil {
 		return b.spoiled(m, &at, &NotStarted{err})
 	}
-	inv.Phase = b.phase(inst.Address, &at)
+	inv.Phase = b.phase(inst.Address, key, at.Ordinal)
 	meter := b.startMeter(dec.Action, &at, tell)
 	leave := b.enter(&inst.Address, dec.Action, &at)
 	captured, err := b.Runner.Run(ctx, inv, meter.output(b.output(inst.Address)))
@@ -93,7 +94,7 @@ func (b *Builder) attempt(ctx context.Context, m endedMsg, inst *lang.Instance, 
 		return b.spoiled(m, &at, err)
 	}
 	m.duration = captured.Duration
-	return b.conclude(ctx, m, inst, &dec, &at, captured)
+	return b.conclude(ctx, m, inst, &dec, &at, captured, inv.Phase)
 }
 
 // sayAfter is how long a wait for another build may be silent.
@@ -182,7 +183,7 @@ func (b *Builder) begin(inst *lang.Instance, dec *Decision, attempts []cache.Att
 
 // conclude turns what was captured into an outcome and a verdict, and makes both visible. Who judges without a program, which takes no
 // time, writes all that in one step; else what was captured is safe before it is judged, and durable when it was paid for.
-func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured) endedMsg {
+func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance, dec *Decision, at *cache.Attempt, captured cache.Captured, phase func(event.Phase)) endedMsg {
 	captured, m.end = b.readUsage(dec.Action, captured)
 	captured.Usage = budget.Fill(captured.Usage, m.seen)
 	undeclared := holdToOutputs(b.Store, dec.Action.Sandbox, &captured)
@@ -197,7 +198,7 @@ func (b *Builder) conclude(ctx context.Context, m endedMsg, inst *lang.Instance,
 	if why := stopOf(ctx); why != nil && captured.StoppedBy == why.By {
 		at.Message = why.Why
 	}
-	b.phase(inst.Address, at)(event.Judge)
+	phase(event.Judge)
 	if err := b.judgeEnd(ctx, &m, dec, at, &records); err != nil {
 		m.attempt, m.err = *at, errors.Join(err, b.say(dec, &records))
 		return m
@@ -397,10 +398,10 @@ func (b *Builder) output(a lang.Address) func([]byte) {
 }
 
 // phase tells how far an attempt is.
-func (b *Builder) phase(a lang.Address, at *cache.Attempt) func(event.Phase) {
-	name, key := a.String(), at.Key.String()
+func (b *Builder) phase(a lang.Address, key string, ordinal int) func(event.Phase) {
+	name := a.String()
 	return func(p event.Phase) {
-		b.emit(event.Event{Kind: event.AttemptPhase, Address: name, Key: key, Ordinal: at.Ordinal, Phase: p})
+		b.emit(event.Event{Kind: event.AttemptPhase, Address: name, Key: key, Ordinal: ordinal, Phase: p})
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 // meet notes of two stays that they overlap: whoever of them roams may have met the workspace of the other.
 func (s *stay) meet(o *stay) {
 	if s.roams && o.met.dir != "" && *o.who != *s.who {
+		if s.met.beside == nil {
+			s.met.beside = s.met.room[:0]
+		}
 		s.met.beside = append(s.met.beside, neighbour{o.met.dir, o.who})
 	}
 }

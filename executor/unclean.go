@@ -73,6 +73,7 @@ type meeting struct {
 	dir    string      // the name of the directory of its workspace; "" where it has none here
 	beside []neighbour // those of stays that overlap it
 	named  []naming    // those of them that its log names
+	room   [4]neighbour
 }
 
 // neighbour is the workspace of another stay.

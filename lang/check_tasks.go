@@ -110,7 +110,10 @@ func (l *loader) checkRunTime(d *taskDef) {
 		l.needs2110(a, check(a), "true or false", func(t *typ) bool { return operandOK(t, cty.Bool) })
 		guarded = (&checker{ev: l.ev, typer: l.typer}).guards(a.syntax, true) // holds for everything the task does
 	}
-	vars := objectOf(map[string]*typ{})
+	var vars *typ
+	if len(d.vars) > 0 || d.task.Kind == Prompt {
+		vars = objectOf(map[string]*typ{})
+	}
 	for _, a := range d.vars {
 		t := check(a)
 		l.needs2110(a, t, "an object", objectLike)

@@ -89,7 +89,6 @@ type recheck struct {
 }
 
 var (
-	taskHead     = lookFor(`^task[ \t]+"?([^"\s{]+)`)
 	anyHead      = lookFor(`^([a-z]+)[ \t]+"?([^"\s{]+)`)
 	taskMention  = lookFor(`\btask\.([\pL_][\pL\pN_-]*)`)
 	groupMention = lookFor(`\bgroup\.([\pL_][\pL\pN_-]*)`)
@@ -99,11 +98,16 @@ var (
 
 // taskOf returns the name of the task that a block declares.
 func taskOf(text []byte) (string, bool) {
-	m := taskHead().FindSubmatch(text)
-	if m == nil {
+	rest, ok := bytes.CutPrefix(text, []byte("task"))
+	name := bytes.TrimLeft(rest, " \t")
+	if !ok || len(name) == len(rest) {
 		return "", false
 	}
-	return string(m[1]), true
+	name = bytes.TrimPrefix(name, []byte(`"`))
+	if end := bytes.IndexAny(name, "\"{ \t\n\f\r"); end >= 0 {
+		name = name[:end]
+	}
+	return string(name), len(name) > 0
 }
 
 // readBlocks finds the blocks that changed, and what they mention.

@@ -73,6 +73,7 @@ func (s *session) compile(sum *executor.Summary) *compiled.Campaign {
 	c.MakeTasks(index, func(i int) compiled.Task {
 		t := s.campaign.Tasks[i]
 		made := compiled.Task{Name: t.Name, Sources: s.sources.ofTask(t.Name, c.Sourced)}
+		made.Deps = slices.Grow(made.Deps, len(t.Refs))
 		for _, ref := range t.Refs {
 			if to := index[ref.Task]; !slices.Contains(made.Deps, to) {
 				made.Deps = append(made.Deps, to)
