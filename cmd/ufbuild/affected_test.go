@@ -62,6 +62,7 @@ read me
 // TestAffectedAgreesWithPlan edits a built campaign and wants the tasks that affected calls stale to be
 // those that a plan, which knows the keys, calls stale; and nothing to be stale that affected is silent of.
 func TestAffectedAgreesWithPlan(t *testing.T) {
+	t.Setenv("HOME", t.TempDir()) // what git ignores is said there, too
 	dir, store := t.TempDir(), t.TempDir()
 	git := func(args ...string) {
 		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...).CombinedOutput()
