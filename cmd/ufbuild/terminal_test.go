@@ -172,6 +172,30 @@ func TestTerminalOfAShell(t *testing.T) {
 	require.NotContains(t, after, "\x1b", "what scrolls by is text")
 }
 
+// TestKeysOfTheNextBuild watches on a terminal: a build that ended takes no key from the one that runs.
+func TestKeysOfTheNextBuild(t *testing.T) {
+	const script = "echo up >> $UFTRACE; while [ ! -e $UFTRACE.go ]; do sleep 0.01; done; echo x > o"
+	h := newHome(t, scripted(script))
+	require.NoError(t, os.WriteFile(h.trace+".go", nil, 0o644))
+	c, person, _ := h.onTerminal("watch")
+	ended := func(n int) {
+		h.await("builds end", func() bool { return strings.Count(c.said.String(), "2 tasks: ") >= n })
+	}
+	ended(1)
+	h.write(map[string]string{"t.sh": script + " "})
+	ended(2)
+	require.NoError(t, os.Remove(h.trace+".go"))
+	h.write(map[string]string{"t.sh": script + "  "})
+	h.awaitTrace("up", 3)
+	_, err := person.Write([]byte("j"))
+	require.NoError(t, err)
+	h.await("the key counts", func() bool { return strings.Contains(c.said.String(), "▾ t") })
+	require.NoError(t, os.WriteFile(h.trace+".go", nil, 0o644))
+	ended(3)
+	c.signal(syscall.SIGTERM)
+	require.Equal(t, 143, c.wait())
+}
+
 // TestHeartbeat wants a build that is silent to say what it does, and one that is not to be left alone.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -55,7 +55,7 @@ func Start(c Config) *Display {
 	d.above = c.Above(d.screen)
 	d.ended.Go(d.loop)
 	if c.Keys != nil {
-		go d.listen() // ends with the program: a read of a terminal cannot be called back
+		go d.listen() // ends a little after the keyboard is closed
 	}
 	return d
 }

@@ -57,7 +57,8 @@ func (k *Keyboard) Restore() {
 	}
 }
 
-// Close sets the terminal as it was, and never takes it again.
+// Close sets the terminal as it was, and never takes it again. Who reads hears that there are no more keys, and leaves the next one to
+// whoever has the terminal then.
 func (k *Keyboard) Close() {
 	k.Restore()
 	k.mu.Lock()
@@ -65,13 +66,21 @@ func (k *Keyboard) Close() {
 	k.closed = true
 }
 
-// lookAgain is how often a program in the background looks whether it has been brought to the front: a shell need not say so.
+func (k *Keyboard) isClosed() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.closed
+}
+
+// lookAgain is how often Read looks whether the program has been brought to the front, which a shell need not say, and whether keys
+// are wanted any more.
 const lookAgain = 200 * time.Millisecond
 
-// Read implements io.Reader. It waits while the program is in the background, and takes the terminal when it comes from there.
+// Read implements io.Reader. It waits while the program is in the background, and takes the terminal when it comes from there. After
+// Close it returns io.EOF.
 func (k *Keyboard) Read(p []byte) (int, error) {
 	away := false
-	for {
+	for !k.isClosed() {
 		if !front(k.fd, true) {
 			away = true
 			time.Sleep(lookAgain)
@@ -81,11 +90,11 @@ func (k *Keyboard) Read(p []byte) (int, error) {
 			away = false
 			k.Take()
 		}
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}}, -1)
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}}, int(lookAgain.Milliseconds()))
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return 0, err
 		}
-		if err != nil || !front(k.fd, true) { // a key that a shell waits for
+		if ready <= 0 || k.isClosed() || !front(k.fd, true) { // a key for somebody else
 			continue
 		}
 		switch n, err := unix.Read(k.fd, p); {
@@ -96,6 +105,7 @@ func (k *Keyboard) Read(p []byte) (int, error) {
 			return max(n, 0), err
 		}
 	}
+	return 0, io.EOF
 }
 
 // InFront reports whether a terminal is this program's, and not a shell's that has put it into the background. Of one that cannot
