@@ -43,7 +43,9 @@ func TestRecordsAreSpelledLikeEncodingJSON(t *testing.T) {
 	same()
 	_, ok := r.appendFast(nil)
 	require.True(t, ok)
-	for _, r := range []Record{Selected(lang.Address{Task: "t"}, k, 1, "first <attempt>"), EndedAttempt(lang.Address{Task: "t"}, k, 1, "ok", "é"), SkippedFor(lang.Address{Task: "t"}, lang.Address{Task: "u"}, "m")} {
+	started, ended := BuildStarted("w"), BuildEnded(map[string]int{"fresh": 1, "ran": 2})
+	started.Targets, ended.Complete, ended.Closes = []string{"é", "t"}, true, []string{"b"}
+	for _, r := range []Record{started, BuildStarted("w"), ended, BuildEnded(nil), Selected(lang.Address{Task: "t"}, k, 1, "first <attempt>"), EndedAttempt(lang.Address{Task: "t"}, k, 1, "ok", "é"), SkippedFor(lang.Address{Task: "t"}, lang.Address{Task: "u"}, "m")} {
 		r.Build, r.Time = "b", time.Date(2026, 12, 1, 8, 0, 0, 5, time.UTC)
 		b, err := r.appendTo(nil)
 		require.NoError(t, err)
@@ -56,7 +58,8 @@ func TestRecordsAreSpelledLikeEncodingJSON(t *testing.T) {
 // FuzzDecode proves that the fast decoder accepts nothing that encoding/json reads otherwise.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{`{"kind":"ended","time":"2026-12-01T08:00:00.5Z","build":"b","address":"t/x@m-1#3","key":"` + cache.KeyOf(nil).String() + `","ordinal":1,"outcome":"ok"}`,
-		`{"kind":"selected","time":"2026-12-01T08:00:00Z","reason":"<\u00e9>"}`, `{"kind":"skipped","cause":"t","cause":"","Kind":"x"}`} {
+		`{"kind":"selected","time":"2026-12-01T08:00:00Z","reason":"<\u00e9>"}`, `{"kind":"skipped","cause":"t","cause":"","Kind":"x"}`,
+		`{"kind":"build_started","who":"w","targets":["t","\u00e9"],"targets":[]}`, `{"kind":"build_ended","counts":{"a":1,"a":2,"":-3},"complete":true,"closes":["b"],"counts":null}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -106,7 +106,7 @@ func (r *Record) appendFast(b []byte) ([]byte, bool) {
 	return l.Bytes()
 }
 
-// decodeFast reads a record that appendFast spelled; false for any other, and then r means nothing. Where it is true, encoding/json reads
+// decodeFast reads a record of what a build did; false for any other, and then r means nothing. Where it is true, encoding/json reads
 // the same, and there is no field that this version does not know.
 func (r *Record) decodeFast(b []byte) bool {
 	d := jsonline.Read(b)
@@ -132,6 +132,18 @@ func (r *Record) decodeFast(b []byte) bool {
 			r.Reason = d.String()
 		case "cause":
 			d.Text(&r.Cause)
+		case "who":
+			r.Who = d.String()
+		case "targets":
+			r.Targets = d.Strings(r.Targets)
+		case "counts":
+			d.Refuse(r.Counts != nil)
+			r.Counts = map[string]int{}
+			d.Object(func(state []byte) { r.Counts[string(state)] = int(d.Int()) })
+		case "complete":
+			r.Complete = d.Bool()
+		case "closes":
+			r.Closes = d.Strings(r.Closes)
 		default:
 			d.Refuse(true)
 		}
