@@ -210,10 +210,31 @@ func (g *Graph) unknownTarget(target string) lang.Diagnostic {
 	} else if !strings.HasPrefix(target, ":") && len(g.Producers(target)) > 0 {
 		d.Summary += fmt.Sprintf(" Did you mean %q?", ":"+target)
 		d.Hint = "a file stands for the task that writes it, and is named with a colon"
+	} else if hint := g.hintOfKind(target); hint != "" {
+		d.Hint = hint
 	} else {
 		d.Hint = `"ufbuild status" lists the tasks; quote a glob so that the shell leaves it alone`
 	}
 	return d
+}
+
+// hintOfKind says what a target that begins as one of a kind could be; "" for others.
+func (g *Graph) hintOfKind(target string) string {
+	const most = 12
+	for _, kind := range []struct{ prefix, what string }{{"group.", "groups"}, {"tag:", "tags"}, {"@", "sets of tasks"}} {
+		if !strings.HasPrefix(target, kind.prefix) {
+			continue
+		}
+		names := slices.Compact(slices.Sorted(slices.Values(g.namesFor(kind.prefix))))
+		switch {
+		case len(names) == 0:
+			return "the campaign has no " + kind.what
+		case len(names) > most:
+			return fmt.Sprintf("there are %d %s; the first are %s%s", len(names), kind.what, kind.prefix, strings.Join(names[:most], ", "+kind.prefix))
+		}
+		return fmt.Sprintf("the %s are %s%s", kind.what, kind.prefix, strings.Join(names, ", "+kind.prefix))
+	}
+	return ""
 }
 
 // outputNamed returns the file that a target such as words/counts or audit/a/r.md means: an output of an instance, by its

@@ -95,6 +95,25 @@ func TestUnknownTargetsAreReportedTogetherWithSuggestions(t *testing.T) {
 	}
 }
 
+func TestUnknownTargetsOfAKindAreAnsweredWithThose(t *testing.T) {
+	g := selectable().build(t)
+	for target, hint := range map[string]string{
+		"@everything": "the sets of tasks are @failed, @stale",
+		"tag:zzzzzz":  "the tags are tag:slow",
+		"group.zzzzz": "the groups are group.empty, group.review",
+	} {
+		_, err := g.Select([]string{target}, nil)
+		var unknown *TargetError
+		require.ErrorAs(t, err, &unknown, target)
+		require.Equal(t, hint, unknown.Diagnostics[0].Hint)
+	}
+	bare := newCamp().task("a")
+	_, err := bare.build(t).Select([]string{"tag:x"}, nil)
+	var unknown *TargetError
+	require.ErrorAs(t, err, &unknown)
+	require.Equal(t, "the campaign has no tags", unknown.Diagnostics[0].Hint)
+}
+
 func TestSelectPassesOnTroubleOfTheLookup(t *testing.T) {
 	g := selectable().build(t)
 	trouble := errors.New("read journal: denied")
