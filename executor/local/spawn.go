@@ -188,7 +188,7 @@ func lookPath(name, dir string, env []string) (path string, exit int, why string
 
 // appendPath appends the path of a name in a directory that PATH lists, which is relative to dir.
 func appendPath(b []byte, dir, listed, name string) []byte {
-	if filepath.IsAbs(listed) && filepath.Clean(listed) == listed && listed != "/" {
+	if strings.HasPrefix(listed, "/") && !strings.HasSuffix(listed, "/") && !strings.Contains(listed, "//") && !strings.Contains(listed, "/.") { // as it is cleaned
 		return append(append(append(b, listed...), '/'), name...)
 	}
 	p := filepath.Join(listed, name)
@@ -201,8 +201,8 @@ func appendPath(b []byte, dir, listed, name string) []byte {
 // getenv returns the value of a variable in env; the last one counts.
 func getenv(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
+		if v, ok := strings.CutPrefix(env[i], name); ok && strings.HasPrefix(v, "=") {
+			return v[1:]
 		}
 	}
 	return ""
