@@ -261,7 +261,7 @@ func Path(stateDir string) string { return filepath.Join(stateDir, "compiled") }
 
 // Load reads a compiled campaign. Anything wrong with it is an error, and the error means only that there is none.
 func Load(path string) (*Campaign, error) {
-	b, err := raw.ReadFile(path, raw.Space)
+	b, err := raw.ReadFile(path, func(size int) []byte { return make([]byte, size) }) // a watch loads one for each build, and gives it back
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -234,4 +235,26 @@ func TestTasksMadeWhenAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, there.Files[len(there.Files)-1].Text, read.Files[len(read.Files)-1].Text)
 	require.Equal(t, there.Tasks(), read.Tasks())
+}
+
+// TestLoadsAreGivenBack loads for as long as a watch lives: what was loaded before is no more than garbage.
+func TestLoadsAreGivenBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "compiled")
+	c := compiled.Campaign{Prompts: []compiled.File{{Path: "p.md", Text: make([]byte, 4<<20)}}}
+	c.SetTasks(nil)
+	require.NoError(t, compiled.Save(path, &c))
+	held := func() (pages int) {
+		text, err := os.ReadFile("/proc/self/statm")
+		require.NoError(t, err)
+		_, err = fmt.Sscan(string(text), new(int), &pages)
+		require.NoError(t, err)
+		return pages
+	}
+	before := held()
+	for range 100 {
+		_, err := compiled.Load(path)
+		require.NoError(t, err)
+		runtime.GC()
+	}
+	require.Less(t, (held()-before)*os.Getpagesize(), 100<<20)
 }
