@@ -253,6 +253,11 @@ func (s *scheduler) waitOthers(ctx context.Context, id graph.NodeID) bool {
 		if !unknown {
 			return false
 		}
+		if inst := s.graph.Node(id).Instance; s.plan && inst != nil && s.b.Campaign.Withheld(inst) {
+			n.result.setMessage(whenFalse)
+			s.skip(ctx, id, lang.Address{}, true)
+			return true
+		}
 		n.result.setCause(cause, through)
 		n.result.setMessage(s.boundOf(id))
 	}
@@ -265,6 +270,9 @@ func (s *scheduler) waitOthers(ctx context.Context, id graph.NodeID) bool {
 	s.backlog = append(s.backlog, question{id: id, inst: s.graph.Node(id).Instance, deps: s.dependenciesOf(id), waits: true})
 	return true
 }
+
+// whenFalse is what is said of a node that its own when skips.
+const whenFalse = "when is false"
 
 // boundOf says how many instances a template may get.
 func (s *scheduler) boundOf(id graph.NodeID) string {
@@ -389,7 +397,7 @@ func (s *scheduler) takeDecision(ctx context.Context, m decidedMsg) {
 		s.takeStale(ctx, m.id)
 	case Withheld:
 		n.result.Withheld = true
-		n.result.setMessage("when is false")
+		n.result.setMessage(whenFalse)
 		s.skip(ctx, m.id, lang.Address{}, true)
 	case Unjudged:
 		s.takeUnjudged(ctx, m.id)

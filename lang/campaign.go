@@ -232,6 +232,7 @@ type Task struct {
 	Keyed       bool  // has for_each or expand
 	Series      bool
 	Never       bool // its when is the constant false
+	WhenEarly   bool // it has a when, and that names no other task
 }
 
 // Expand is the bound of a run-time fan-out.

@@ -65,6 +65,7 @@ func (l *loader) linkTask(d *taskDef) {
 	d.task.Mentions = d.mentions()
 	d.task.Refs = d.refs()
 	d.task.Never = constantlyFalse(d.settings["when"])
+	d.task.WhenEarly = l.early(d.settings["when"])
 	l.linkInstances(d)
 	l.checkInherit(d)
 }
@@ -190,6 +191,17 @@ func constantlyFalse(a *argument) bool {
 	}
 	v := a.constant
 	return v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.False()
+}
+
+// early reports whether an argument is there and has its value whatever other tasks write.
+func (l *loader) early(a *argument) bool {
+	if a == nil || a.broken {
+		return false
+	}
+	for range l.ev.lateUses(a.expression) {
+		return false
+	}
+	return true
 }
 
 // refs are the dependencies in order of appearance, one for each task and kind. Mentions are there

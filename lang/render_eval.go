@@ -30,6 +30,23 @@ func (c *Campaign) Render(i *Instance, results Results) (Rendered, Diagnostics) 
 	return r.out, r.all()
 }
 
+// Withheld reports whether an instance is skipped whatever other tasks leave: its when names none of them, and is false. It may be called
+// from several goroutines.
+func (c *Campaign) Withheld(i *Instance) bool {
+	if !i.Task.WhenEarly {
+		return false
+	}
+	r := newRenderer(c.eval, i, nil)
+	r.condition()
+	return !r.out.When && !r.all().HasErrors()
+}
+
+// condition evaluates when, and nothing else.
+func (r *renderer) condition() {
+	defer r.recovered(hcl.Range{})
+	r.out.When = r.when(r.ev.lateArgs(r.late.def).when)
+}
+
 func newRenderer(ev *evaluator, i *Instance, results Results) *renderer {
 	if i.late == nil {
 		bug("instance %s was not made by Load or Expand", i.Address)

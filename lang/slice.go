@@ -259,7 +259,7 @@ func SameToOthers(was, now *Campaign, saidWas, saidNow Diagnostics) bool {
 }
 
 func sameTask(a, b *Task) bool {
-	return a.Name == b.Name && a.Group == b.Group && a.Kind == b.Kind && a.Keyed == b.Keyed && a.Series == b.Series && a.Never == b.Never &&
+	return a.Name == b.Name && a.Group == b.Group && a.Kind == b.Kind && a.Keyed == b.Keyed && a.Series == b.Series && a.Never == b.Never && a.WhenEarly == b.WhenEarly &&
 		a.PromptFile == b.PromptFile && a.Expand == nil && b.Expand == nil && slices.Equal(a.Tags, b.Tags) &&
 		slices.EqualFunc(a.Refs, b.Refs, func(x, y Ref) bool { return x.Task == y.Task && x.Kind == y.Kind && x.Tolerate == y.Tolerate }) &&
 		slices.EqualFunc(a.Instances, b.Instances, func(x, y *Instance) bool {

@@ -29,7 +29,7 @@ func TestStreamLoadsAlike(t *testing.T) {
 // TestStreamIsAskedEverything proves that the test above asks a campaign all that can be asked: what it does not ask might look for
 // trees that were let go.
 func TestStreamIsAskedEverything(t *testing.T) {
-	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "Outline", "CommandWords", "Written", "Origins", "Render", "PromptReaders", "FileBlocks", "DataFiles", "ListsFiles"}
+	asked := []string{"Passed", "Occurrences", "Declared", "Complete", "PromptTasks", "Outline", "CommandWords", "Written", "Origins", "Render", "Withheld", "PromptReaders", "FileBlocks", "DataFiles", "ListsFiles"}
 	ofTrees := []string{"Expand", "RunTest"} // asks only what those do, and expand blocks, which are kept
 	ofData := []string{"Source", "Task", "Instance", "Group", "Contract", "Profile", "Pool", "Agent", "Reference", "RemoteNamed", "Unignored", "LooksSame"}
 	var all []string
@@ -149,6 +149,7 @@ func (s *likeness) render(t *testing.T, whole, parts *Campaign, a, b *Instance) 
 	require.Equal(t, whole.CommandWords(a), parts.CommandWords(b))
 	require.Equal(t, whole.Written(a), parts.Written(b))
 	require.Equal(t, whole.Origins(a), parts.Origins(b))
+	require.Equal(t, whole.Withheld(a), parts.Withheld(b))
 	for _, all := range []anyResults{{"ok", true, "[]"}, {"failed", false, "text"}} {
 		results := resultsOf{whole, all}
 		want, said := whole.Render(a, results)
