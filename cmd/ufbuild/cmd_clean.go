@@ -27,7 +27,7 @@ func (a *app) cleanCommand() *cobra.Command {
 		Short: "Remove what can be made again without paying",
 		Long: `Lists and then removes outputs of tasks that are gone from the campaign (--dead), all
 outputs put under out/ (--out), or directories of attempts that were kept or left
-behind (--workspaces). What a task reads as an input stays. The store is never touched,
+behind, by any campaign that shares the store (--workspaces). What a task reads as an input stays. The store is never touched,
 so nothing has to run again: the next build puts outputs back.`,
 		Example: `  ufbuild clean --dead
   ufbuild clean --out --yes
@@ -42,7 +42,7 @@ so nothing has to run again: the next build puts outputs back.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&f.dead, "dead", false, "outputs of tasks that are gone")
 	fs.BoolVar(&f.out, "out", false, "everything that was put under out/")
-	fs.BoolVar(&f.workspaces, "workspaces", false, "directories of attempts that do not run")
+	fs.BoolVar(&f.workspaces, "workspaces", false, "directories of attempts that do not run, of all campaigns of the store")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	return cmd
 }
