@@ -1,5 +1,11 @@
 package lang
 
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
 // checkExpand checks the expand block and returns the type of item.
 func (l *loader) checkExpand(d *taskDef, roots *rootTypes) *typ {
 	items, key := d.expand.arg("items"), d.expand.arg("key")
@@ -19,15 +25,45 @@ func (l *loader) checkExpand(d *taskDef, roots *rootTypes) *typ {
 		l.error("UF4103", key.place, "key must use item.* and give text, but this is the same for every element.")
 	case !t.textual() || t.shape == boolShape:
 		l.error("UF4103", key.place, "key must use item.* and give text, but this is %s.", t)
+	default:
+		l.checkKeyOfInstance(items, key)
 	}
 	return item
+}
+
+// checkKeyOfInstance reports item.id of instances that have more than their task in it: no key may hold that, which would show when
+// they have run.
+func (l *loader) checkKeyOfInstance(items, key *argument) {
+	if items == nil || nameText(key.syntax) != "item.id" {
+		return
+	}
+	task, ok := strings.CutPrefix(nameText(items.syntax), "task.")
+	if task, ok = strings.CutSuffix(task, ".all"); !ok || l.ev.tasks[task] == nil {
+		return
+	}
+	for _, i := range l.ev.tasks[task].task.Instances {
+		if err := ValidKey(i.Address.String()); err != nil {
+			l.error("UF4103", key.place, "%s.", sentenceCase(err.Error())).
+				hint("The id of an instance is its whole name. Use item.key, or another part that tells them apart.")
+			return
+		}
+	}
+}
+
+// nameText is a name with its parts as it is written, such as task.a.all; "" for any other expression.
+func nameText(e hclsyntax.Expression) string {
+	t, ok := e.(*hclsyntax.ScopeTraversalExpr)
+	if !ok {
+		return ""
+	}
+	return traversalText(t.Traversal)
 }
 
 func (l *loader) checkItems(d *taskDef, a *argument, t *typ) *typ {
 	if a.broken {
 		return anyType
 	}
-	if t.shape == anyShape || t.shape == listShape && !t.limit {
+	if t.shape == anyShape || t.shape == listShape && !t.limit && t.count == 0 {
 		l.boundedItems(d)
 	}
 	if t.shape == anyShape {

@@ -69,4 +69,7 @@ func TestTheExpandBlockThatIsMeant(t *testing.T) {
 	for _, d := range ds[:2] {
 		require.Equal(t, "Use an expand block:\n  expand {\n    items = local.plan\n    key   = item.name\n  }", d.Hint)
 	}
+	c = readCase(t, "testdata/invalid/expand-instances.hcl")
+	_, ds = Load(Options{Dir: writeTree(t, c.files)})
+	require.Equal(t, "Use an expand block:\n  expand {\n    items = task.every.all\n    key   = item.key\n  }", ds[len(ds)-1].Hint)
 }

@@ -50,6 +50,9 @@ func (l *loader) lateForEach(d *taskDef, src lateUse) {
 	if b, ok := l.ev.src.source(d.forEach.place.Filename); ok {
 		items, key = expandInstead(b, d.forEach.syntax)
 	}
+	if strings.HasSuffix(items, ".all") { // the id of an instance can be no key
+		key = strings.Replace(key, "item.id", "item.key", 1)
+	}
 	l.error("UF4001", src.place, "for_each must be known before the run starts, but this value comes from %s, which has not run yet.", src.label()).
 		because("The shape of a campaign is known from its files; what tasks write can shape it only in an expand block.").
 		hint("Use an expand block:\n  expand {\n    items = %s\n    key   = %s\n  }", items, key)
