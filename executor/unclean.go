@@ -15,6 +15,7 @@ import (
 	"github.com/ufbuild/ufbuild/executor/journal"
 	"github.com/ufbuild/ufbuild/executor/place"
 	"github.com/ufbuild/ufbuild/executor/source"
+	"github.com/ufbuild/ufbuild/graph"
 	"github.com/ufbuild/ufbuild/lang"
 )
 
@@ -239,18 +240,27 @@ func (w *witness) worksThere(at time.Time) bool {
 
 // overOutputs looks for outputs that are not any more what was put in place in this build or found there.
 func (s *scheduler) overOutputs() []Trespass {
-	var out []Trespass
 	last, before := s.b.witness.lastEnds()
+	var doubtful []graph.NodeID
 	for _, id := range s.order {
 		n := s.nodes[id]
-		addr := n.result.Address
-		ranLater := last.end > n.placedAt && (*last.who != addr || before > n.placedAt)
-		if n.placed == nil || !ranLater || s.graph.Node(id).Instance.KeepEdits {
-			continue
+		ranLater := last.end > n.placedAt && (*last.who != n.result.Address || before > n.placedAt)
+		if n.placed != nil && ranLater && !s.graph.Node(id).Instance.KeepEdits {
+			doubtful = append(doubtful, id)
 		}
-		for _, c := range s.b.Placer.Touched(addr, n.placed, outPaths(outputSpecs(s.graph.Node(id).Instance)), time.Unix(0, n.placedAt)) {
-			if by := s.b.witness.suspects(c.At, addr); len(by) > 0 {
-				out = append(out, Trespass{Path: c.Path, What: c.What, Owner: addr, By: by})
+	}
+	touched := make([][]place.Touch, len(doubtful))
+	_ = source.Each(len(doubtful), func(i int) error {
+		n, specs := s.nodes[doubtful[i]], outPaths(outputSpecs(s.graph.Node(doubtful[i]).Instance))
+		touched[i] = s.b.Placer.Touched(n.result.Address, n.placed, specs, time.Unix(0, n.placedAt))
+		return nil
+	})
+	var out []Trespass
+	for i, id := range doubtful {
+		owner := s.nodes[id].result.Address
+		for _, t := range touched[i] {
+			if by := s.b.witness.suspects(t.At, owner); len(by) > 0 {
+				out = append(out, Trespass{Path: t.Path, What: t.What, Owner: owner, By: by})
 			}
 		}
 	}

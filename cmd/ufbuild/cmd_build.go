@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -222,7 +223,8 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = j.Close() }()
+	closeJournal := sync.OnceFunc(func() { _ = j.Close() })
+	defer closeJournal()
 	work, err := executor.NewWorkDir(s.store, build)
 	if err != nil {
 		return err
@@ -280,6 +282,9 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 		s.slice.short = outcomeOf(&sum)
 		return errUnsound
 	}
+	if sum.Total <= besideStamp {
+		go closeJournal() // its checkpoint takes as long as the stamp, and neither needs the other
+	}
 	f.before.addTo(&sum)
 	a.warn(s.accountBeyond(b))
 	if idle(&sum) {
@@ -298,6 +303,10 @@ func (s *session) build(build, verb string, f buildFlags, sel selection) error {
 	}
 	return a.finishBuild(s, f, &sum, spent, sel.ids)
 }
+
+// besideStamp is the number of tasks up to which the checkpoint of the journal is put together beside the stamp. Of more, both at once
+// would be the most that a build holds.
+const besideStamp = 4000
 
 // openJournal opens the journal for a build. It tells the store whose results it keeps, removes what a killed build
 // left half written, and notes which files the campaign does not name any more.

@@ -22,6 +22,7 @@ const (
 // processors is how many of Go's scheduler are left to this program. In a storm that takes half of them.
 var processors struct {
 	mu    sync.Mutex
+	runs  int           // attempts at the moment
 	short int           // attempts in a row
 	all   int           // before some were given up; 0 while all are there
 	own   time.Duration // of the processor, as it was at the last look
@@ -30,18 +31,29 @@ var processors struct {
 
 // yieldProcessors is told of what happens in a build.
 func yieldProcessors(e event.Event) {
-	if e.Kind != event.AttemptEnded && e.Kind != event.BuildEnded {
-		return
-	}
 	processors.mu.Lock()
 	defer processors.mu.Unlock()
 	p := &processors
+	switch e.Kind {
+	default:
+		return
+	case event.AttemptStarted:
+		p.runs++
+		return
+	case event.AttemptEnded:
+		p.runs--
+	case event.BuildEnded:
+		p.runs = 0
+	}
+	if p.runs <= 0 { // whatever there is to do now, nobody else does it
+		takeProcessors()
+	}
 	if e.Kind == event.BuildEnded || e.Duration >= shortAttempt {
 		p.short = 0
 		takeProcessors()
 		return
 	}
-	if p.short++; p.short%stormFrom != 0 {
+	if p.short++; p.short%stormFrom != 0 || p.runs <= 0 {
 		return
 	}
 	own, kids := timeOf(unix.RUSAGE_SELF), timeOf(unix.RUSAGE_CHILDREN)

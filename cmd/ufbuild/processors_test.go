@@ -34,10 +34,16 @@ func TestStormsOfShortAttemptsYieldProcessors(t *testing.T) {
 		require.Equal(t, want, runtime.GOMAXPROCS(0))
 	}
 	over := event.Event{Kind: event.BuildEnded}
+	begin := func(n int) {
+		for range n {
+			yieldProcessors(event.Event{Kind: event.AttemptStarted})
+		}
+	}
 
 	costs = mostly * time.Millisecond
+	begin(1000)
 	end(2*stormFrom-1, time.Millisecond)
-	yieldProcessors(event.Event{Kind: event.AttemptStarted})
+	begin(1)
 	left(6)
 	end(1, time.Millisecond)
 	left(3)
@@ -61,7 +67,17 @@ func TestStormsOfShortAttemptsYieldProcessors(t *testing.T) {
 	yieldProcessors(over)
 	left(6)
 
+	begin(2*stormFrom + 1)
+	end(2*stormFrom, time.Millisecond)
+	left(3)
+	end(1, time.Millisecond)
+	left(6)
+	end(2*stormFrom, time.Millisecond)
+	left(6)
+	yieldProcessors(over)
+
 	runtime.GOMAXPROCS(1)
+	begin(3 * stormFrom)
 	end(2*stormFrom, time.Millisecond)
 	left(1)
 	yieldProcessors(over)
