@@ -80,7 +80,7 @@ func tendHeap(gogc string) {
 			if !heap.tends {
 				return
 			}
-			if fitHeap() < smallHeap { // nor is the program much then
+			if fitHeap() < smallHeap/2 { // nor is the program much then
 				return
 			}
 			if heap.runs++; heap.runs&(heap.runs-1) == 0 { // what the program needs of itself changes less and less

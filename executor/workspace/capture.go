@@ -207,7 +207,7 @@ func (c *capture) file(o Output) (cache.Output, error) {
 // fileThere looks at a declared file that the scan did not meet, and reports whether it is one, or a link.
 func (c *capture) fileThere(o Output) (bool, error) {
 	var st unix.Stat_t
-	err := unix.Fstatat(c.fd, o.Path, &st, unix.AT_SYMLINK_NOFOLLOW)
+	err := effect.Fstatat(c.fd, o.Path, &st, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
 		return false, nil
@@ -229,7 +229,7 @@ func (c *capture) open(p string, resolve uint64) (int, error) {
 	fd, err := openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
 	if errors.Is(err, unix.EACCES) && c.scan.closed != nil {
 		var st unix.Stat_t
-		if unix.Fstatat(c.fd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
+		if effect.Fstatat(c.fd, p, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
 			effect.Fchmodat(c.fd, p, st.Mode&0o777|readsFile, 0) == nil {
 			fd, err = openBeneath(c.fd, p, unix.O_RDONLY|openFlags, 0, resolve)
 			if chErr := effect.Fchmodat(c.fd, p, st.Mode&0o777, 0); err == nil && chErr != nil {

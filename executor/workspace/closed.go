@@ -66,7 +66,7 @@ func openWorkspace(attempt string, laid *Laid) (int, error) {
 	h, err := openAt(at, Dir)
 	if errors.Is(err, unix.EACCES) {
 		var st unix.Stat_t
-		if unix.Fstatat(at, Dir, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		if effect.Fstatat(at, Dir, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
 			if err := effect.Fchmodat(at, Dir, opensDir, 0); err != nil {
 				return -1, err
 			}

@@ -213,7 +213,7 @@ func sealOf(attempt string, outputs []Output, laid *Laid) (digest.Digest, *scann
 	}
 	for _, o := range outputs { // those that a scan leaves out
 		f := found{path: o.Path}
-		if o.Path != "" && unix.Fstatat(h, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		if o.Path != "" && effect.Fstatat(h, o.Path, &f.st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 			laid.closed.meet(&f)
 			text = f.appendSeal(text)
 		}

@@ -66,7 +66,7 @@ func openBeneath(dir int, path string, flags int, mode uint32, resolve uint64) (
 		}
 	}
 	for {
-		fd, err := unix.Openat2(dir, path, &how)
+		fd, err := effect.Openat2(dir, path, &how)
 		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
 			return fd, err
 		}

@@ -70,7 +70,7 @@ func (r *refit) clear(at, work int, name string) error {
 	if err := unix.Fstat(at, &st); err != nil || st.Mode&0o7777 != 0o700 {
 		return errors.Join(errWorn, err)
 	}
-	if err := unix.Fstatat(work, name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil || named.Dev != st.Dev || named.Ino != st.Ino {
+	if err := effect.Fstatat(work, name, &named, unix.AT_SYMLINK_NOFOLLOW); err != nil || named.Dev != st.Dev || named.Ino != st.Ino {
 		return errors.Join(errWorn, err)
 	}
 	r.exact = r.spares.exactly(at)

@@ -142,7 +142,7 @@ func lookAt(dir int, entries []effect.DirEntry) looks {
 	}
 	out := make(looks, len(entries))
 	_ = source.Each(len(entries), func(i int) error {
-		out[i].ok = unix.Fstatat(dir, entries[i].Name, &out[i].st, unix.AT_SYMLINK_NOFOLLOW) == nil
+		out[i].ok = effect.Fstatat(dir, entries[i].Name, &out[i].st, unix.AT_SYMLINK_NOFOLLOW) == nil
 		return nil
 	})
 	return out
@@ -163,7 +163,7 @@ func (s *scanner) one(dir int, p, base string, looked *unix.Stat_t) error {
 	f := found{path: p}
 	if looked != nil {
 		f.st = *looked
-	} else if err := unix.Fstatat(dir, base, &f.st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	} else if err := effect.Fstatat(dir, base, &f.st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		if errors.Is(err, unix.ENOENT) {
 			return nil
 		}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufbuild/ufbuild/cache/effect"
 )
 
 // stamp is what stat says of a file or link that was laid; it differs once the task wrote to it.
@@ -26,7 +28,7 @@ func stampOf(fd int) (stamp, error) {
 
 func stampAt(dir int, path string) (stamp, error) {
 	var st unix.Stat_t
-	err := unix.Fstatat(dir, path, &st, unix.AT_SYMLINK_NOFOLLOW)
+	err := effect.Fstatat(dir, path, &st, unix.AT_SYMLINK_NOFOLLOW)
 	return stampFrom(&st), err
 }
 
