@@ -108,18 +108,18 @@ func (x *expression) literalList(t *hclsyntax.TupleConsExpr) bool {
 	return true
 }
 
-// literalValue returns the value of literals and of strings without interpolation.
+// literalValue returns the value of literals and of strings without interpolation. What the parser made up after an error has none.
 func literalValue(e hclsyntax.Expression) (cty.Value, bool) {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
-		return e.Val, true
+		return e.Val, e.Val.IsKnown()
 	case *hclsyntax.TemplateExpr:
 		if e.IsStringLiteral() {
-			if p, ok := e.Parts[0].(*hclsyntax.LiteralValueExpr); ok && p.Val.Type() == cty.String && !p.Val.IsNull() {
+			if p, ok := e.Parts[0].(*hclsyntax.LiteralValueExpr); ok && p.Val.Type() == cty.String && p.Val.IsKnown() && !p.Val.IsNull() {
 				return p.Val, true // which is what it comes to
 			}
 			v, ds := e.Value(nil)
-			return v, !ds.HasErrors()
+			return v, !ds.HasErrors() && v.IsKnown()
 		}
 		if len(e.Parts) == 0 {
 			return cty.StringVal(""), true

@@ -27,8 +27,9 @@ func (a *app) cleanCommand() *cobra.Command {
 		Short: "Remove what can be made again without paying",
 		Long: `Lists and then removes outputs of tasks that are gone from the campaign (--dead), all
 outputs put under out/ (--out), or directories of attempts that were kept or left
-behind, by any campaign that shares the store (--workspaces). What a task reads as an input stays. The store is never touched,
-so nothing has to run again: the next build puts outputs back.`,
+behind, by any campaign that shares the store (--workspaces). What a task reads as an
+input stays. The store is never touched, so nothing has to run again: the next build
+puts outputs back.`,
 		Example: `  ufbuild clean --dead
   ufbuild clean --out --yes
   ufbuild clean --workspaces`,
