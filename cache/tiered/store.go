@@ -25,10 +25,12 @@ type Options struct {
 	// Virtual keeps what is found in memory: the local store is not written to, and neither is the shared one.
 	Virtual bool
 
-	Producer string       // who this machine is, to others
-	Outbox   string       // directory for what is still to be sent; "" keeps nothing across processes
-	Tell     func(string) // hears of trouble, at most once; called from any goroutine. nil: nobody does
-	Say      func(string) // hears of a long wait for the shared store, at most once, in the same way
+	Producer string // who this machine is, to others
+	Outbox   string // directory for what is still to be sent; "" keeps nothing across processes
+	// Tell hears of trouble: at most once of a part of what is shared, and once when all of it is left alone from then on. It is called
+	// from any goroutine; nil: nobody does.
+	Tell func(string)
+	Say  func(string) // hears of a long wait for the shared store, at most once, in the same way
 }
 
 // dialWithin bounds how long the first use waits for a connection.
@@ -46,7 +48,8 @@ type Store struct {
 	shared   cache.Shared // nil when it cannot be reached
 
 	mu       sync.Mutex
-	told     bool
+	told     bool // of a part
+	gaveUp   bool // which was told
 	noRead   bool // trouble: leave it alone
 	noWrite  bool
 	virtual  map[cache.Key][]cache.Attempt
@@ -94,20 +97,32 @@ func (s *Store) giveUp(err error, what ...*bool) {
 	for _, w := range what {
 		*w = true
 	}
+	again := s.gaveUp
+	s.gaveUp, s.told = true, true // of a part nobody has to hear then
 	s.mu.Unlock()
+	if again {
+		return
+	}
 	text, hint, found := strings.Cut(err.Error(), "\n") // the warning is one line, with what to do about it at its end
 	if text += "; going on without it"; found {
 		text += "; " + hint
 	}
-	s.tell(text)
+	s.hear(text)
 }
 
+// tell says what is wrong with a part of what is shared, once. The rest goes on.
 func (s *Store) tell(text string) {
 	s.mu.Lock()
 	first := !s.told
 	s.told = true
 	s.mu.Unlock()
-	if first && s.opts.Tell != nil {
+	if first {
+		s.hear(text)
+	}
+}
+
+func (s *Store) hear(text string) {
+	if s.opts.Tell != nil {
 		s.opts.Tell(fmt.Sprintf("remote %s: %s", s.opts.Name, text))
 	}
 }

@@ -3,6 +3,7 @@ package tiered_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -373,6 +374,22 @@ func TestTooLargeForTheServer(t *testing.T) {
 		require.Empty(t, later.warnings())
 		require.Zero(t, waiting())
 	}
+}
+
+// TestTroubleBehindALargeResult: that one result is too large for the server does not keep to itself that the server is left alone.
+func TestTroubleBehindALargeResult(t *testing.T) {
+	files := remotetest.StartHTTP(t)
+	files.Most(4096)
+	local := mem.New("")
+	a := newMachine(t, local, files.URL, nil)
+	publish(t, a, attempt(t, local, 1, strings.Repeat("large", 1000)))
+	files.Answer(http.StatusForbidden)
+	for ordinal := 2; ordinal < 4; ordinal++ {
+		publish(t, a, attempt(t, local, ordinal, "small"))
+	}
+	require.Len(t, a.warnings(), 2)
+	require.Contains(t, a.warnings()[0], "task.a is not sent to it")
+	require.Contains(t, a.warnings()[1], "403 Forbidden; going on without it")
 }
 
 func TestModes(t *testing.T) {
