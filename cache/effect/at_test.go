@@ -3,6 +3,7 @@ package effect
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // TestNamesBelowADirectory holds the calls by names to those of package unix, for names that are short, that are long, that the kernel
-// refuses and that are none, and proves that a short one is not copied to the heap.
+// refuses and that are none, and proves that a short one is not copied to the heap (by Fstatat where that is ours).
 func TestNamesBelowADirectory(t *testing.T) {
 	root := t.TempDir()
 	dir, err := unix.Open(root, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -49,7 +50,9 @@ func TestNamesBelowADirectory(t *testing.T) {
 	}
 	var st unix.Stat_t
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		_ = Fstatat(dir, "a", &st, 0)
+		if runtime.GOARCH == "amd64" {
+			_ = Fstatat(dir, "a", &st, 0)
+		}
 		_ = Renameat(dir, "a", dir, "b")
 		_ = Renameat(dir, "b", dir, "a")
 		_ = Mkdirat(dir, "a", 0o700)
