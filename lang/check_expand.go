@@ -37,17 +37,29 @@ func (l *loader) checkKeyOfInstance(items, key *argument) {
 	if items == nil || nameText(key.syntax) != "item.id" {
 		return
 	}
-	task, ok := strings.CutPrefix(nameText(items.syntax), "task.")
-	if task, ok = strings.CutSuffix(task, ".all"); !ok || l.ev.tasks[task] == nil {
-		return
-	}
-	for _, i := range l.ev.tasks[task].task.Instances {
-		if err := ValidKey(i.Address.String()); err != nil {
-			l.error("UF4103", key.place, "%s.", sentenceCase(err.Error())).
-				hint("The id of an instance is its whole name. Use item.key, or another part that tells them apart.")
-			return
+	for _, d := range l.tasksOfAll(nameText(items.syntax)) {
+		for _, i := range d.task.Instances {
+			if err := ValidKey(i.Address.String()); err != nil {
+				l.error("UF4103", key.place, "%s.", sentenceCase(err.Error())).
+					hint("The id of an instance is its whole name. Use item.key, or another part that tells them apart.")
+				return
+			}
 		}
 	}
+}
+
+// tasksOfAll are the tasks whose instances task.NAME.all or group.NAME.all lists; none for any other text.
+func (l *loader) tasksOfAll(text string) []*taskDef {
+	root, rest, _ := strings.Cut(text, ".")
+	name, all := strings.CutSuffix(rest, ".all")
+	switch {
+	case !all:
+	case root == "task" && l.ev.tasks[name] != nil:
+		return []*taskDef{l.ev.tasks[name]}
+	case root == "group" && l.ev.groups[name] != nil:
+		return l.ev.groups[name].members
+	}
+	return nil
 }
 
 // nameText is a name with its parts as it is written, such as task.a.all; "" for any other expression.

@@ -71,5 +71,6 @@ func TestTheExpandBlockThatIsMeant(t *testing.T) {
 	}
 	c = readCase(t, "testdata/invalid/expand-instances.hcl")
 	_, ds = Load(Options{Dir: writeTree(t, c.files)})
-	require.Equal(t, "Use an expand block:\n  expand {\n    items = task.every.all\n    key   = item.key\n  }", ds[len(ds)-1].Hint)
+	require.Equal(t, "Use an expand block:\n  expand {\n    items = task.every.all\n    key   = item.key\n  }", ds[len(ds)-2].Hint)
+	require.Equal(t, "Use an expand block:\n  expand {\n    items = group.plain.all\n    key   = item.id\n  }", ds[len(ds)-1].Hint)
 }

@@ -50,7 +50,7 @@ func (l *loader) lateForEach(d *taskDef, src lateUse) {
 	if b, ok := l.ev.src.source(d.forEach.place.Filename); ok {
 		items, key = expandInstead(b, d.forEach.syntax)
 	}
-	if strings.HasSuffix(items, ".all") { // the id of an instance can be no key
+	if strings.HasPrefix(items, "task.") && strings.HasSuffix(items, ".all") { // the id of an instance can be no key
 		key = strings.Replace(key, "item.id", "item.key", 1)
 	}
 	l.error("UF4001", src.place, "for_each must be known before the run starts, but this value comes from %s, which has not run yet.", src.label()).
