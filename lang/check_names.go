@@ -128,6 +128,10 @@ func (l *loader) unknownSymbol(u *use, p site) {
 // shellForm is what a shell takes between ${ and } for a parameter, as far as it is an expression here too.
 var shellForm = lookFor(`^!?[A-Za-z_][\w-]*(\[[^\]}\n]*\]|[/%][^}\n]*)?$`)
 
+// longestShellForm bounds how far ${ and } are looked for around a name, in bytes: without a bound many unknown names would take a time
+// that grows with their square.
+const longestShellForm = 200
+
 // shellText is what stands between ${ and } around a use when a shell may be meant by it, else "".
 func (l *loader) shellText(u *use) string {
 	r := u.steps[0].SourceRange()
@@ -135,12 +139,13 @@ func (l *loader) shellText(u *use) string {
 	if !ok || r.End.Byte > len(b) {
 		return ""
 	}
-	open := bytes.LastIndex(b[:r.Start.Byte], []byte("${"))
-	end := bytes.IndexByte(b[r.End.Byte:], '}')
+	before := b[max(0, r.Start.Byte-longestShellForm):r.Start.Byte]
+	behind := b[r.End.Byte:min(len(b), r.End.Byte+longestShellForm)]
+	open, end := bytes.LastIndex(before, []byte("${")), bytes.IndexByte(behind, '}')
 	if open < 0 || end < 0 {
 		return ""
 	}
-	text := b[open+len("${") : r.End.Byte+end]
+	text := b[r.Start.Byte-len(before)+open+len("${") : r.End.Byte+end]
 	if !shellForm().Match(text) {
 		return ""
 	}

@@ -206,7 +206,8 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 		n.Hint = "If this is text and no template, such as a length in a shell, write $${# instead of ${#."
 		return
 	}
-	if n.unclosed(bad, src, where, prompt) {
+	tokens := p.tokens(src, where.Start, bad.Filename, prompt)
+	if n.unclosed(tokens, bad, src, where, prompt) {
 		return
 	}
 	if open, ok := markBefore(src, where.Start, bad, "${{"); ok && open.Start.Line == bad.Start.Line {
@@ -227,7 +228,7 @@ func (p *problems) syntaxAdvice(n *Diagnostic, d *hcl.Diagnostic, src []byte, wh
 		n.Detail, n.Hint = "", "Close it by }. If it is text and no template, such as a shell parameter, write $${ instead of ${."
 		n.also(open, "the template begins here")
 	default:
-		open, ok := openMark(src, where.Start, bad, prompt)
+		open, ok := openMark(tokens, bad)
 		if !ok && prompt {
 			open.mark = "${"
 		}

@@ -92,7 +92,7 @@ func (r *jsonReader) block(b *hcl.Block, schema *Block) *hclsyntax.Block {
 func (r *jsonReader) report(ds hcl.Diagnostics) {
 	for _, d := range ds {
 		where := subjectOf(d, hcl.Range{Filename: r.name})
-		if commentBefore().Match(r.src[:min(where.Start.Byte, len(r.src))]) {
+		if isComment(r.src[:min(where.Start.Byte, len(r.src))]) {
 			continue // where a name could stand, HCL takes what is said there for a block
 		}
 		if m := setBefore().FindStringSubmatch(d.Detail); m != nil {
@@ -108,8 +108,12 @@ func (r *jsonReader) report(ds hcl.Diagnostics) {
 	}
 }
 
-// commentBefore is the end of a text behind which a comment stands as a value.
-var commentBefore = lookFor(`"//"\s*:\s*$`)
+// isComment reports whether what stands behind a text is the value of "//".
+func isComment(before []byte) bool {
+	const blanks = " \t\r\n"
+	name, ok := bytes.CutSuffix(bytes.TrimRight(before, blanks), []byte(":"))
+	return ok && bytes.HasSuffix(bytes.TrimRight(name, blanks), []byte(`"//"`))
+}
 
 // expression converts a JSON value. Strings are templates, or references where the argument takes one.
 func (r *jsonReader) expression(e hcl.Expression, spec *Arg) hclsyntax.Expression {

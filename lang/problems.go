@@ -15,6 +15,7 @@ type problems struct {
 	list   []*Diagnostic
 	seen   map[problemKey]*Diagnostic
 	errors int // how many of them are errors
+	lexed  int // see maxLexed
 
 	allErrors bool // Options.AllErrors
 }

@@ -17,16 +17,26 @@ type openedMark struct {
 	comment string // how a comment in it begins that reaches to the end of its line; "" for none
 }
 
-// openMark is the innermost mark of a prompt, or of a text in a campaign file, that is open where something is wrong. In a file in
-// JSON nothing is found: its texts are no longer as they stand there.
-func openMark(src []byte, start hcl.Pos, bad hcl.Range, prompt bool) (openedMark, bool) {
-	var tokens hclsyntax.Tokens
-	switch {
-	case prompt:
-		tokens, _ = hclsyntax.LexTemplate(src, bad.Filename, start)
-	case !strings.HasSuffix(bad.Filename, ".json"):
-		tokens, _ = hclsyntax.LexConfig(src, bad.Filename, start)
+// maxLexed bounds how many bytes are read once more for the sake of what is said of syntax errors. Without a bound many of them in one
+// file would take a time that grows with their square.
+const maxLexed = 64 << 20
+
+// tokens are those of a prompt, or of a campaign file. A file in JSON has none: its texts are no longer as they stand there.
+func (p *problems) tokens(src []byte, start hcl.Pos, file string, prompt bool) (tokens hclsyntax.Tokens) {
+	if strings.HasSuffix(file, ".json") || p.lexed > maxLexed {
+		return nil
 	}
+	p.lexed += len(src)
+	if prompt {
+		tokens, _ = hclsyntax.LexTemplate(src, file, start)
+	} else {
+		tokens, _ = hclsyntax.LexConfig(src, file, start)
+	}
+	return tokens
+}
+
+// openMark is the innermost mark of a template that is open where something is wrong.
+func openMark(tokens hclsyntax.Tokens, bad hcl.Range) (openedMark, bool) {
 	var open []openedMark
 	for _, t := range tokens {
 		begins := t.Range.Start.Byte
@@ -69,13 +79,13 @@ func lineComment(b []byte) string {
 
 // unclosed says of a text that ends within a mark, or goes on behind a comment in one, which mark that is: HCL blames the
 // beginning of the text, its end, or what it met on the way.
-func (d *Diagnostic) unclosed(bad hcl.Range, src []byte, where hcl.Range, prompt bool) bool {
+func (d *Diagnostic) unclosed(tokens hclsyntax.Tokens, bad hcl.Range, src []byte, where hcl.Range, prompt bool) bool {
 	end := where.Start.Byte + len(bytes.TrimRight(src, " \t\r\n"))
 	whole := d.Summary == syntaxWords["Unclosed template interpolation sequence"].summary
 	if whole {
 		bad.Start.Byte, bad.Start.Line = where.Start.Byte+len(src), math.MaxInt
 	}
-	open, ok := openMark(src, where.Start, bad, prompt)
+	open, ok := openMark(tokens, bad)
 	behind := open.comment != "" && open.place.Start.Line < bad.Start.Line
 	if !ok || !whole && !behind && !(prompt && bad.Start.Byte >= end) {
 		return false
