@@ -34,7 +34,7 @@ var schemas record
 //go:linkname initialise runtime.doInit
 func initialise(records []*record)
 
-var held bool
+var held bool // whether the library was held back when the program started
 
 // known is the release of Go of which it is known what such a record says. Of later ones nobody knows.
 const known = "go1.26"
@@ -57,6 +57,3 @@ func Up() {
 }
 
 var once sync.Once
-
-// Held reports whether the library was held back when the program started.
-func Held() bool { return held }
