@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -29,7 +30,7 @@ func apart(a, b *typ, path string) string {
 		if path == "" {
 			return ""
 		}
-		return ": its " + path + " is " + a.String() + " in the one and " + b.String() + " in the other"
+		return ": its " + strings.TrimPrefix(path, ".") + " is " + a.String() + " in the one and " + b.String() + " in the other"
 	}
 	within := func(a, b *typ, step string) string {
 		if sameKind(a, b) {

@@ -133,8 +133,8 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block, beside
 		n.hint("%s", hint)
 		return ""
 	}
-	n.meant(a.NameRange, a.Name, append(schema.argNames(), schema.blockNames()...))
-	meant := n.replacement()
+	names := append(schema.argNames(), schema.blockNames()...)
+	meant := n.meant(a.NameRange, a.Name, names).replacement()
 	if beside[meant] != nil {
 		n.Fix = nil // it would be set twice
 	}
@@ -142,7 +142,7 @@ func (p *problems) unknownArgument(a *hclsyntax.Attribute, schema *Block, beside
 		n.Fix = nil // another name does not make it a block
 		n.hint("Blocks are written %s.", b.form(meant))
 	}
-	if names := append(schema.argNames(), schema.blockNames()...); meant == "" && len(names) > 0 && len(names) <= listedNames {
+	if meant == "" && len(names) > 0 && len(names) <= listedNames {
 		n.hint("It takes %s.", orList(names))
 	}
 	return meant

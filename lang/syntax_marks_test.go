@@ -36,14 +36,3 @@ func TestTextForAShellIsToldHowToBeText(t *testing.T) {
 		require.Equal(t, int32(2), ds[0].Subject.Start.Line, text)
 	}
 }
-
-// A remote may say where temporary files go over there, and nothing else that is the builder's own.
-func TestRemotesSetNoneOfOurVariables(t *testing.T) {
-	c, _ := Load(Options{Dir: writeTree(t, map[string]string{"campaign.hcl": `
-remote "r" {
-  engine = "slurm"
-  env    = { TMPDIR = "/scratch", UF_ATTEMPT = "1", UF_OUT = "/o", UF_USAGE = "/u", OTHER = "x" }
-}
-`})})
-	require.Equal(t, map[string]string{"TMPDIR": "/scratch", "OTHER": "x"}, c.Remotes[0].Env)
-}

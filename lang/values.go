@@ -231,9 +231,9 @@ func (l *loader) wantNumber(s *scope, a *argument) *big.Float {
 	return v.AsBigFloat()
 }
 
-// wantStrings returns the elements of a list of strings; [elementRange] is where each of them stands.
 var stringList = cty.List(cty.String)
 
+// wantStrings returns the elements of a list of strings; [elementRange] is where each of them stands.
 func (l *loader) wantStrings(s *scope, a *argument) []string {
 	if a != nil && len(a.texts) > 0 {
 		return slices.Clone(a.texts)
