@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,4 +103,57 @@ func TestCaptureListsOnlyWhatChanged(t *testing.T) {
 		paths = append(paths, s.found[i].path)
 	}
 	require.Equal(t, []string{"src", "src/a", "src/deep"}, paths)
+}
+
+// TestCaptureOpensWhatWasLaidClosed inherits directories that a task closed to its own user: they are laid as they were, and what is in them
+// is captured as where all directories are listed.
+func TestCaptureOpensWhatWasLaidClosed(t *testing.T) {
+	bound(t)
+	cas := mem.New("")
+	spec := Spec{Trees: []Mount{{Tree: true, Digest: putTreeOf(t, cas,
+		file(t, cas, "listed/f", "1", 0o644), dir("listed", 0o600),
+		file(t, cas, "open/shut/deep/f", "2", 0o644), file(t, cas, "open/shut/f", "3", 0o644), dir("open/shut", 0), dir("open/shut/empty", 0o755),
+		file(t, cas, "searched/f", "4", 0o644), dir("searched", 0o311), file(t, cas, "z", "5", 0o644),
+	)}}}
+	outputs := []Output{{Name: "tree", Tree: []string{"**"}}}
+	take := func(at string, laid *Laid) Captured {
+		got, err := Capture(t.Context(), at, cas, laid, outputs, nil)
+		require.NoError(t, err)
+		return got
+	}
+	plain := attempt(t)
+	laid, err := Materialize(plain, cas, spec)
+	require.NoError(t, err)
+	want := take(plain, laid)
+	require.Empty(t, want.Problems)
+	require.Equal(t, spec.Trees[0].Digest, want.Outputs[0].Digest)
+
+	var spares Spares
+	defer spares.Close()
+	dir := t.TempDir()
+	for n := range 2 {
+		at := filepath.Join(dir, itoa(n))
+		laid, err := spares.Materialize(at, cas, spec)
+		require.NoError(t, err)
+		begin(t, at, laid, "")
+		require.Equal(t, want, take(at, laid))
+		require.True(t, spares.Offer(at, laid))
+	}
+}
+
+// TestChildren has names that sort between a directory and what is in it.
+func TestChildren(t *testing.T) {
+	laid := &Laid{}
+	for _, p := range []string{"a", "d", "d-/f", "d.x", "d/-", "d/e.x", "d/e/f", "d/z", "d0/f", "e"} {
+		laid.files = append(laid.files, laidFile{path: p})
+	}
+	for _, p := range []string{"d-", "d", "d/e", "d/e/g", "d/f", "d0"} {
+		laid.ours = append(laid.ours, laidDir{path: p})
+	}
+	slices.SortFunc(laid.ours, func(a, b laidDir) int { return strings.Compare(a.path, b.path) })
+	for dir, want := range map[string][]string{
+		"d": {"d/-", "d/e.x", "d/z", "d/e", "d/f"}, "d/e": {"d/e/f", "d/e/g"}, "d-": {"d-/f"}, "d0": {"d0/f"}, "d/f": nil, "e": nil, "z": nil,
+	} {
+		require.Equal(t, want, slices.Collect(laid.children(dir)), dir)
+	}
 }

@@ -51,9 +51,14 @@ type laidFile struct {
 	source bool          // the bytes came from below Spec.Root
 }
 
+// compare orders by path.
+func (f laidFile) compare(p string) int { return strings.Compare(f.path, p) }
+
+func (d laidDir) compare(p string) int { return strings.Compare(d.path, p) }
+
 // file finds a file or link that was laid; nil when there is none.
 func (l *Laid) file(p string) *laidFile {
-	i, ok := slices.BinarySearchFunc(l.files, p, func(f laidFile, p string) int { return strings.Compare(f.path, p) })
+	i, ok := slices.BinarySearchFunc(l.files, p, laidFile.compare)
 	if !ok {
 		return nil
 	}
@@ -65,19 +70,22 @@ func (l *Laid) isDir(f *found) bool {
 	if l == nil {
 		return false
 	}
-	i, ok := slices.BinarySearchFunc(l.ours, f.path, func(d laidDir, p string) int { return strings.Compare(d.path, p) })
+	i, ok := slices.BinarySearchFunc(l.ours, f.path, laidDir.compare)
 	return ok && l.ours[i].stamp == stampFrom(&f.st)
 }
 
-// children are the paths that were laid right below a directory which is of no mount.
+// children are the paths that were laid right below a directory which is of no mount. It looks at what is below that and at nothing else:
+// a workspace may have as many directories as files.
 func (l *Laid) children(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range l.files {
+		first, _ := slices.BinarySearchFunc(l.files, dir+"/", laidFile.compare)
+		for i := first; i < len(l.files) && isBelow(l.files[i].path, dir); i++ {
 			if _, ok := nameIn(dir, l.files[i].path); ok && !yield(l.files[i].path) {
 				return
 			}
 		}
-		for i := range l.ours {
+		first, _ = slices.BinarySearchFunc(l.ours, dir+"/", laidDir.compare)
+		for i := first; i < len(l.ours) && isBelow(l.ours[i].path, dir); i++ {
 			if _, ok := nameIn(dir, l.ours[i].path); ok && !yield(l.ours[i].path) {
 				return
 			}
@@ -88,7 +96,7 @@ func (l *Laid) children(dir string) iter.Seq[string] {
 // laidDir is a directory as it was laid.
 type laidDir struct {
 	path  string
-	stamp stamp
+	stamp stamp // zero for one of which nothing may be known without listing it
 }
 
 // item is one path to lay.
@@ -384,14 +392,17 @@ func (l *layer) note() error {
 		now := d.stamp
 		if now == (stamp{}) {
 			var err error
-			if now, err = stampAt(l.dir, d.path); err != nil {
+			if now, err = stampAt(l.dir, d.path); err != nil && (mount || err != unix.EACCES) {
 				return wrap("make directory", d.path, err)
 			}
 		}
-		if mount {
+		switch {
+		case mount:
 			l.laid.dirs = append(l.laid.dirs, laidDir{d.path, now})
-		} else {
-			l.laid.ours = append(l.laid.ours, laidDir{d.path, now})
+		case d.mode&readsDir == readsDir:
+			l.laid.ours = append(l.laid.ours, laidDir{d.path, now}) // without a stamp in a closed one, where we cannot look
+		default: // closed by the task that it was inherited from: who lists it opens it
+			l.laid.ours = append(l.laid.ours, laidDir{path: d.path})
 		}
 	}
 	return nil

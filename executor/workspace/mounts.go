@@ -43,7 +43,7 @@ func (r *refit) takeMounts() error {
 
 // dirAt finds a directory of mounts that was laid; nil when there is none.
 func (l *Laid) dirAt(p string) *laidDir {
-	i, ok := slices.BinarySearchFunc(l.dirs, p, func(d laidDir, p string) int { return strings.Compare(d.path, p) })
+	i, ok := slices.BinarySearchFunc(l.dirs, p, laidDir.compare)
 	if !ok {
 		return nil
 	}
