@@ -98,7 +98,7 @@ func (m *meter) sample() {
 	m.tell(u)
 }
 
-// look returns usage, and its parts.
+// look returns usage, and its parts; nothing where nothing is new.
 func (m *meter) look() agent.End {
 	if m.follow != nil {
 		m.mu.Lock()
@@ -109,7 +109,7 @@ func (m *meter) look() agent.End {
 	}
 	b, isNew := m.read()
 	if !isNew {
-		return agent.End{Usage: m.seen}
+		return agent.End{} // what was seen is priced already, maybe by parts that are not here any more
 	}
 	return agent.End{Usage: agent.UsageSoFar(b), Parts: agent.UsageParts(b)}
 }

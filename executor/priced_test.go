@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,4 +42,21 @@ func TestEachModelHasItsPrice(t *testing.T) {
 	}
 	none := agent.End{Usage: of("odd", 3), Parts: []cache.Usage{of("odd", 1), of("strange", 2)}}
 	require.Nil(t, d.pricedAs("large", none).CostUSD)
+}
+
+// TestUsageIsPricedOnce looks twice at a usage file that did not change: what two models without a price used does not get that of a third.
+func TestUsageIsPricedOnce(t *testing.T) {
+	b := &Builder{Decider: Decider{Campaign: &lang.Campaign{Prices: map[string]lang.Price{"large": {Input: 10}}}}}
+	told := 0
+	m := &meter{
+		b: b, action: &Action{Agent: AgentChoice{Model: "large"}}, file: filepath.Join(t.TempDir(), "usage.json"), tell: func(cache.Usage) { told++ },
+	}
+	const said = `{"model":"odd","input_tokens":1000000,"output_tokens":0}{"model":"strange","input_tokens":2000000,"output_tokens":0}`
+	require.NoError(t, os.WriteFile(m.file, []byte(said), 0o600))
+	for range 2 {
+		m.sample()
+		require.Equal(t, 1, told)
+		require.Nil(t, m.seen.CostUSD)
+		require.EqualValues(t, 3_000_000, *m.seen.InputTokens)
+	}
 }
