@@ -102,6 +102,7 @@ func TestWait(t *testing.T) {
 		"resets Mar 9 at 5pm":                                8*24*time.Hour + 5*time.Hour,
 		"resets Mar 9, 5pm (Asia/Tokyo)":                     7*24*time.Hour + 20*time.Hour,
 		"resets Feb 27, 5pm":                                 0, // two days ago: it has cleared
+		"resets Dec 31, 5pm":                                 0, // of the year before
 		"resets Mar 32, 5pm":                                 0,
 		"try again at Jan 2nd, 2030 1:36 PM.":                31 * 24 * time.Hour,
 	} {

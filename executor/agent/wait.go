@@ -120,8 +120,12 @@ func waitDay(m []string, now time.Time) (time.Duration, bool) {
 	}
 	at = time.Date(year, month.Month(), day, at.Hour(), at.Minute(), 0, 0, at.Location())
 	const halfYear = 182 * 24 * time.Hour
-	if m[3] == "" && now.Sub(at) > halfYear {
+	switch away := at.Sub(now); {
+	case m[3] != "":
+	case away < -halfYear:
 		at = at.AddDate(1, 0, 0)
+	case away > halfYear:
+		at = at.AddDate(-1, 0, 0)
 	}
 	return at.Sub(now), true
 }
