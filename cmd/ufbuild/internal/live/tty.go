@@ -60,10 +60,10 @@ func (k *Keyboard) Restore() {
 // Close sets the terminal as it was, and never takes it again. Who reads hears that there are no more keys, and leaves the next one to
 // whoever has the terminal then.
 func (k *Keyboard) Close() {
-	k.Restore()
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.closed = true
+	k.closed = true // first, or who reads might take it again in between
+	k.mu.Unlock()
+	k.Restore()
 }
 
 func (k *Keyboard) isClosed() bool {
