@@ -26,14 +26,18 @@ func (a *app) showLeftovers(s *session, c chosen) error {
 	if err != nil {
 		return err
 	}
-	if len(t.Entries) == 0 {
-		fmt.Fprintf(a.out, "%s left nothing beside its outputs\n", c.label())
-		return nil
-	}
-	if c.gen.Attempt.Captured.LeftoversTruncated {
+	if c.leftMore() {
 		fmt.Fprintln(a.err, "warning: it left more than is kept")
+	} else if len(t.Entries) == 0 {
+		fmt.Fprintf(a.out, "%s left nothing beside its outputs\n", c.label())
 	}
 	return printEntries(a.out, t)
+}
+
+// leftMore reports whether there was more beside the outputs of an attempt than is kept, which may be nothing: one file can be too large.
+func (c chosen) leftMore() bool {
+	captured := c.gen.Attempt.Captured
+	return captured != nil && captured.LeftoversTruncated
 }
 
 // showLeftover prints one of the files that an attempt left beside its outputs.
@@ -54,6 +58,9 @@ func (a *app) showLeftover(s *session, c chosen, path string) error {
 	hint := fmt.Sprintf("`ufbuild show %s --leftovers` lists what it left", quoteAttempt(c.address, c.gen.N))
 	if meant := lang.Suggest(path, names); meant != "" {
 		hint = fmt.Sprintf("did you mean %q?", event.Plain(meant))
+	}
+	if c.leftMore() {
+		return usageErrorf("no file %q is kept of what %s left beside its outputs, which was more than is kept\nhint: %s", path, c.label(), hint)
 	}
 	return usageErrorf("%s left no file %q beside its outputs\nhint: %s", c.label(), path, hint)
 }
