@@ -135,6 +135,7 @@ func (b *Builder) madeMeanwhile(ctx context.Context, inst *lang.Instance, dec De
 	return b.lookAgain(ctx, inst, dec)
 }
 
+// lookAgain is apart from madeMeanwhile for the decision that it changes to be copied to the heap for who has something to look at alone.
 func (b *Builder) lookAgain(ctx context.Context, inst *lang.Instance, dec Decision) (Decision, bool) {
 	dec.locked = true
 	b.lookUp(ctx, inst, &dec)

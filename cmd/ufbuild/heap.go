@@ -55,7 +55,7 @@ func giveLeeway(l leeway, atOnce bool) {
 		return
 	}
 	heap.now = l
-	if heap.tends && atOnce && heap.runs > 0 { // before the first collection there is nothing to fit it to, and to ask stops the world
+	if heap.tends && atOnce && heap.runs > 0 { // of a heap that was small all along there is nothing to give back, and to ask stops the world
 		if held := fitHeap(); held >= smallHeap {
 			debug.FreeOSMemory() // what tasks took is for what is left behind, which lies elsewhere
 			dropProgram()        // most of it was for tasks too

@@ -205,8 +205,8 @@ type place struct {
 	open int // a descriptor of it; -1 for none
 }
 
-// launch finds the program, starts it and makes it known. It closes what the program gets of s, stdin, and where. Each step may wait for a file
-// system that does not answer, so that who wants the program waits for p.hung too; after that nothing begins any more.
+// launch finds the program, starts it and makes it known. It closes what the program gets of s, stdin, and where. Each step may wait for
+// a file system that does not answer, so that who wants the program waits for p.hung too; after that nothing begins any more.
 func (r *Runner) launch(p *process, inv *executor.Invocation, where place, s *stream, stdin *os.File) (l launched) {
 	dir := where.dir
 	defer func() {

@@ -72,8 +72,8 @@ func (s *starter) run(do func()) {
 // Of later releases nobody knows.
 var threadsStay = strings.HasPrefix(runtime.Version(), "go1.26")
 
-// forkExec starts a program and returns its process id. dir is a descriptor of the directory that attr names; -1 for none. Its thread lives as long as the runner; for what costs money that does not
-// rest on what Go does with threads.
+// forkExec starts a program and returns its process id. dir is a descriptor of the directory that attr names; -1 for none. Its thread
+// lives as long as the runner; for what costs money that does not rest on what Go does with threads.
 func (s *starter) forkExec(path string, argv []string, attr *syscall.ProcAttr, dir int, paid bool) (pid int, err error) {
 	start := func() { pid, err = effect.ForkExec(path, argv, attr, dir) }
 	wait := time.Millisecond

@@ -1,11 +1,12 @@
 // Package early answers before the program has started.
 //
 // A Go program initialises every package that it links before main begins. For ufbuild that is the messages of
-// protocols, tables of Unicode and regular expressions: as much as a build that has nothing to do takes. Such a build is answered from an init function, which ends the process: in package first when nothing was
-// touched, else here. This one also makes the process a watchdog that was started as one, which every build that runs
-// something does, and puts a task into its sandbox. The order is the language's: packages are initialised as soon as all
-// that they import are, by import path among those that could be next. What this package imports is therefore kept short
-// and a test holds it to that.
+// protocols, tables of Unicode and regular expressions: as much as a build that has nothing to do takes. Such a build
+// is answered from an init function, which ends the process: in package first when nothing was touched, else here. This
+// one also makes the process a watchdog that was started as one, which every build that runs something does, and puts a
+// task into its sandbox. The order is the language's: packages are initialised as soon as all that they import are, by
+// import path among those that could be next. What this package imports is therefore kept short and a test holds it to
+// that.
 //
 // The promise: whatever is not exactly a question that has an answer goes the long way, through main. The
 // danger: an init function runs in every program that links the package. It does nothing unless the command
