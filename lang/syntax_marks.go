@@ -17,9 +17,9 @@ type openedMark struct {
 	comment string // how a comment in it begins that reaches to the end of its line; "" for none
 }
 
-// maxLexed bounds how many bytes are read once more for the sake of what is said of syntax errors. Without a bound many of them in one
-// file would take a time that grows with their square.
-const maxLexed = 64 << 20
+// maxLexed bounds how many bytes are read once more for the sake of what is said of syntax errors: a second or two. An editor is told
+// one of each block, and without a bound many broken blocks in one file would take a time that grows with their square.
+const maxLexed = 8 << 20
 
 // tokens are those of a prompt, or of a campaign file. A file in JSON has none: its texts are no longer as they stand there.
 func (p *problems) tokens(src []byte, start hcl.Pos, file string, prompt bool) (tokens hclsyntax.Tokens) {

@@ -3,6 +3,7 @@ package lang
 import (
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,4 +36,13 @@ func TestTextForAShellIsToldHowToBeText(t *testing.T) {
 		require.Equal(t, hint, ds[0].Hint, text)
 		require.Equal(t, int32(2), ds[0].Subject.Start.Line, text)
 	}
+}
+
+// What is read once more for the sake of an error has a bound, which the first of a large file does not meet.
+func TestTokensHaveABound(t *testing.T) {
+	p := problems{lexed: maxLexed}
+	src := []byte("a = 1\n")
+	require.NotEmpty(t, p.tokens(src, hcl.InitialPos, "a.hcl", false))
+	require.Empty(t, p.tokens(src, hcl.InitialPos, "a.hcl", false))
+	require.Empty(t, p.tokens(src, hcl.InitialPos, "a.md", true))
 }
