@@ -34,26 +34,24 @@ func yieldProcessors(e event.Event) {
 	processors.mu.Lock()
 	defer processors.mu.Unlock()
 	p := &processors
-	switch e.Kind {
-	default:
-		return
-	case event.AttemptStarted:
+	switch {
+	case e.Kind == event.AttemptStarted:
 		p.runs++
 		return
-	case event.AttemptEnded:
-		p.runs--
-	case event.BuildEnded:
-		p.runs = 0
+	case e.Kind == event.BuildEnded:
+		p.runs, p.short = 0, 0
+	case e.Kind != event.AttemptEnded:
+		return
+	case e.Duration < shortAttempt:
+		p.runs, p.short = p.runs-1, p.short+1
+	default:
+		p.runs, p.short = p.runs-1, 0
 	}
-	if p.runs <= 0 { // whatever there is to do now, nobody else does it
-		takeProcessors()
-	}
-	if e.Kind == event.BuildEnded || e.Duration >= shortAttempt {
-		p.short = 0
+	if p.short == 0 || p.runs <= 0 { // where nothing runs, nobody else does what there is to do
 		takeProcessors()
 		return
 	}
-	if p.short++; p.short%stormFrom != 0 || p.runs <= 0 {
+	if p.short%stormFrom != 0 {
 		return
 	}
 	own, kids := timeOf(unix.RUSAGE_SELF), timeOf(unix.RUSAGE_CHILDREN)
